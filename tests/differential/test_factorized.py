@@ -62,7 +62,7 @@ def test_a_view_tree_equals_recomputation(workload: str, name: str, mode: str) -
 
 @pytest.mark.native
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
-@pytest.mark.parametrize(("workload", "name"), thin([c for c in KEPT if c[1] != "mddb2"], 3))
+@pytest.mark.parametrize(("workload", "name"), thin([c for c in KEPT if c[1] != "mddb2"], 5))
 def test_kernels_run_view_trees(workload: str, name: str) -> None:
     """View trees of numbers are programs like any others: kernels take them as they are."""
 

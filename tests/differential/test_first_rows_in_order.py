@@ -64,7 +64,7 @@ def test_first_rows_follow_their_tables(sql: str, mode: Mode) -> None:
 @pytest.mark.native
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 @pytest.mark.parametrize("mode", ["tuple", "batch"])
-@pytest.mark.parametrize("sql", thin(CASES, 2))
+@pytest.mark.parametrize("sql", thin(CASES, 3))
 def test_kernels_follow_their_tables(sql: str, mode: Mode) -> None:
     for n in range(3):
         agree(Script(sql), "all change", "ordered", mode, seed=n, batches=25, start=kernel)

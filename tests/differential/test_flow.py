@@ -18,6 +18,7 @@ from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from tests.differential.flows import Beside
 from tests.differential.harness import cases
+from tests.thin import thin
 
 WORKERS = (1, 2, 3, 5)
 SLOW = {"mddb2", "d46", "d68"}
@@ -60,7 +61,7 @@ def agree(
     beside.flow.close()
 
 
-@pytest.mark.parametrize(("workload", "name"), INLINE)
+@pytest.mark.parametrize(("workload", "name"), thin(INLINE, 2))
 def test_in_this_process(tmp_path: Path, workload: str, name: str) -> None:
     level = list(LEVELS)[draw(workload, name, "level") % len(LEVELS)]
     workers = WORKERS[draw(workload, name) % len(WORKERS)]

@@ -126,7 +126,7 @@ def test_latest_rows_by_every_strategy(script: Script) -> None:
         follow(case_of(script, NULLABLE), strategy, mode, seed=3, batches=5)
 
 
-@pytest.mark.parametrize("script", thin(LATEST, 2), ids=str)
+@pytest.mark.parametrize("script", thin(LATEST, 3), ids=str)
 def test_latest_rows_without_nulls(script: Script) -> None:
     for mode in MODES:
         follow(case_of(script, NOT_NULL), "higher-order", mode, seed=5)
@@ -140,7 +140,7 @@ def test_latest_rows_on_kernels(script: Script, mode: Mode) -> None:
     follow(case_of(script, NULLABLE), "higher-order", mode, seed=4, start=kernel)
 
 
-@pytest.mark.parametrize("seed", thin(SEEDS, 2), ids="seed-{}-".format)
+@pytest.mark.parametrize("seed", thin(SEEDS, 3), ids="seed-{}-".format)
 def test_random_comparison_with_the_same_table(seed: int) -> None:
     follow(random_case(seed), *PAIRS[seed % len(PAIRS)], seed=seed)
 

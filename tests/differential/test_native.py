@@ -24,7 +24,7 @@ from freshview.runtime.compile.kernel_engine import kernel_engine
 from tests.differential import harness, streams
 from tests.differential.random_sql import random_script
 from tests.differential.sql_cases import CASES, FIRSTS, THRESHOLDS, random_row
-from tests.thin import only, own_wording, thin
+from tests.thin import full, only, own_wording, thin
 
 pytestmark = [
     pytest.mark.native,
@@ -71,7 +71,11 @@ def mode_of(workload: str, name: str) -> Mode:
     return "tuple" if crc32(f"{workload}/{name}".encode()) % 3 else "batch"
 
 
-@pytest.mark.parametrize(("workload", "name"), only(harness.cases(), own_wording))
+OWN = [c for c in harness.cases() if own_wording(c)]
+OTHERS = [c for c in harness.cases() if not own_wording(c)]
+
+
+@pytest.mark.parametrize(("workload", "name"), [*thin(OWN, 2), *map(full, OTHERS)])
 def test_workload(workload: str, name: str, start: harness.Start) -> None:
     """In one of the modes; the full run has both."""
     options = replace(harness.STRATEGIES["higher-order"], mode=mode_of(workload, name))

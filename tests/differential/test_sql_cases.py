@@ -22,7 +22,7 @@ def choices(sql: str) -> list[tuple[str, str, Mode]]:
     return [(variant, *PAIRS[(number + step) % len(PAIRS)]) for step in (0, 7)]
 
 
-@pytest.mark.parametrize("sql", thin(CASES, 2))
+@pytest.mark.parametrize("sql", thin(CASES, 3))
 def test_view_follows_its_tables(sql: str) -> None:
     for variant, strategy, mode in choices(sql):
         agree(Script(sql), variant, strategy, mode, seed=sql, batches=12)

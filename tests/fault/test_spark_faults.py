@@ -51,6 +51,7 @@ def ends_well(process: subprocess.Popen[str], folder: Path) -> None:
     assert "all the same" in out
 
 
+@pytest.mark.full
 def test_executors_die(tmp_path: Path) -> None:
     ends_well(start("executors", tmp_path, seed=1, batches=5), tmp_path)
 

@@ -18,6 +18,7 @@ from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
 from freshview.reference.engine.engine import ReferenceEngine
 from tests.differential.harness import Case, Start, case, cases, compiled
+from tests.thin import thin
 from workloads import WORKLOADS, Row
 
 # What tells the rows of one copy from those of another: the columns that streams join on. Keys
@@ -149,7 +150,7 @@ def recomputes(program: Program) -> bool:
     return any(s.op == ":=" for t in program.triggers if t.event != "ready" for s in t.statements)
 
 
-@pytest.mark.parametrize(("workload", "name"), BOUNDED)
+@pytest.mark.parametrize(("workload", "name"), thin(BOUNDED, 2))
 def test_batches(workload: str, name: str) -> None:
     c = case(workload, name)
     program = compiled(c, DeltaOptions())

@@ -116,7 +116,7 @@ def extremes(
 
 @pytest.mark.parametrize("groups", [1, 4])
 @pytest.mark.parametrize("mode", ["tuple", "batch"])
-@pytest.mark.parametrize("sql", thin(EXTREMES, 4))
+@pytest.mark.parametrize("sql", thin(EXTREMES, 8))
 def test_extremes(sql: str, mode: Mode, groups: int) -> None:
     """With ordered indexes they cost a search; without them a walk through their group."""
     small, *larger = (extremes(sql, mode, groups, size) for size in (1000, 10_000, 100_000))

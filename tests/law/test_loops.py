@@ -22,7 +22,7 @@ from tests.law.loops import PASSES, Case, agree, kernel_agrees
 from tests.law.loops_many import KINDS
 from tests.law.programs import recompute
 from tests.law.strategies import RELATIONS, deltas, terms
-from tests.thin import only, thin
+from tests.thin import full, only, thin
 
 changes = st.lists(
     st.sampled_from(sorted(RELATIONS)).flatmap(lambda name: st.tuples(st.just(name), deltas(name))),
@@ -47,7 +47,7 @@ and of a view cache whose key had the name of a parameter, so that it was filled
 
 
 @pytest.mark.parametrize(
-    ("kind", "seed"), [*thin([(kind, s) for s in range(60) for kind in KINDS], 16), *FAILED]
+    ("kind", "seed"), [*thin([(kind, s) for s in range(60) for kind in KINDS], 24), *FAILED]
 )
 def test_random_views(kind: str, seed: int) -> None:
     try:
@@ -59,7 +59,7 @@ def test_random_views(kind: str, seed: int) -> None:
 @pytest.mark.native
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 @pytest.mark.parametrize(
-    ("kind", "seed"), [("caches", 100007), ("caches", 100028), ("world", 100354)]
+    ("kind", "seed"), [("caches", 100007), full(("caches", 100028)), ("world", 100354)]
 )
 def test_kernels_that_once_took_null_for_a_value(kind: str, seed: int) -> None:
     """A view cache asked with NULL, and rows that were told though their view leaves NULL out."""

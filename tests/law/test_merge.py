@@ -230,7 +230,7 @@ def planned(query: Query, catalog: Any, strategy: str, mode: Mode) -> Program:
     return compile_queries([query], used, options, catalog.functions)
 
 
-@pytest.mark.parametrize("seed", thin(range(60), 5), ids="seed-{}-".format)
+@pytest.mark.parametrize("seed", thin(range(60), 10), ids="seed-{}-".format)
 def test_views_in_sql_answer_as_they_do_apart(seed: int) -> None:
     """Each view by a strategy of its own; one view after the other is taken out again."""
     world, rng = together(seed), random.Random(seed)

@@ -35,6 +35,7 @@ from tests.law.spark_programs import Pair
 from tests.law.strategies import RELATIONS, deltas, terms
 from tests.law.test_compile import SCHEMA, is_typed, no_null, numeric
 from tests.law.test_simplify import without_nulls
+from tests.thin import thin
 
 WORKERS = st.sampled_from([1, 2, 3, 5])
 STRATEGIES = [
@@ -84,7 +85,7 @@ def stream(data: st.DataObject, pair: Pair, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_incremental_programs(level: str, data: st.DataObject) -> None:
     e = numeric(without_nulls(data.draw(terms(depth=4))))
@@ -100,7 +101,7 @@ def test_incremental_programs(level: str, data: st.DataObject) -> None:
     stream(data, pair, ["R", "S", "T"])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", thin(LEVELS, 2))
 @settings(max_examples=30)
 @given(data=st.data())
 def test_programs_that_recompute(level: str, data: st.DataObject) -> None:

@@ -23,6 +23,7 @@ from freshview.distributed.terms import (
 from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Statement
 from tests.differential.harness import case, cases, compiled
+from tests.thin import thin
 
 SLOW = {"mddb2", "d46", "d68"}
 QUICK = [c for i, c in enumerate(c for c in cases() if c[1] not in SLOW) if i % 4 == 0]
@@ -158,7 +159,7 @@ def compiled_flow(workload: str, name: str, level: str = "shared") -> Distribute
     return schedule_blocks(distribute(program, None, LEVELS[level], c.catalog.functions))
 
 
-@pytest.mark.parametrize(("workload", "name"), QUICK)
+@pytest.mark.parametrize(("workload", "name"), thin(QUICK, 2))
 def test_as_many_jobs_as_counted(workload: str, name: str) -> None:
     program = compiled_flow(workload, name)
     for routine in (program.ready, *program.routines, *program.readouts):

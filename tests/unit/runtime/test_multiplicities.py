@@ -8,6 +8,7 @@ import pytest
 
 from freshview.errors import BadRow, Overflow
 from freshview.runtime.database.database import Database
+from tests.thin import thin
 from tests.unit.databases import Connect
 
 HUGE = 2**62
@@ -41,7 +42,7 @@ def with_views(connect: Connect, mode: str, *names: str) -> Database:
     return db
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", thin(MODES, 2))
 def test_every_kind_of_view(connect: Connect, mode: str) -> None:
     db = with_views(connect, mode)
     db.apply({"b": [((1, 0.5), HUGE)]})

@@ -14,6 +14,7 @@ from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.storage.seal import SEALED_BYTES, seal
 from freshview.spark.nodes.kernel_node import KernelNode
 from freshview.spark.nodes.reference_node import ReferenceNode
+from tests.thin import thin
 from tests.unit.pipelines.shop import Shop
 
 pytestmark = [
@@ -81,7 +82,7 @@ AGAIN = ("same process", "another process", "another driver")
 
 
 @pytest.mark.parametrize(
-    ("damage", "again"), [(damage, AGAIN[i % 3]) for i, damage in enumerate(DAMAGES)]
+    ("damage", "again"), thin([(damage, AGAIN[i % 3]) for i, damage in enumerate(DAMAGES)], 2)
 )
 def test_files_of_shared_memory(
     tmp_path: Path, damage: Callable[[Path, Path], None], again: str

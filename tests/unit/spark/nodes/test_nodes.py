@@ -44,7 +44,7 @@ def spread(*views: str, workers: int = 2) -> Distributed:
 
 @pytest.mark.parametrize(
     "views",
-    [(JOIN, NESTED), (PAIRS, NESTED)],
+    [(JOIN, NESTED), pytest.param((PAIRS, NESTED), marks=pytest.mark.full)],
     ids=["join-nested", "pairs-nested"],
 )
 def test_views_share_what_is_sent_under_other_names(
