@@ -1,0 +1,1 @@
+"""Online theta joins that re-partition themselves (Squall)."""

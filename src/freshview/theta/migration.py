@@ -1,0 +1,162 @@
+"""From one placement to the next with the least exchange (lemma 4.4.5, figures 4.4 and 4.6).
+
+What a host has and keeps is not sent. What it lacks comes from one host that has it: of the old
+replicas of a part, the one in its own old column (row) of the grid, so that the exchange runs in
+parallel between pairs, each of which sends |R|/n and receives |R|/n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from freshview.theta.placement import addresses, hosts_of, old_part, stored_at
+from freshview.theta.terms import (
+    Groups,
+    Hashes,
+    HashPlacement,
+    Hybrid,
+    Keys,
+    Mask,
+    Numbers,
+    Placement,
+    Side,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What one host does with its tuples: which it keeps, and copies of which go to whom."""
+
+    keep: Mask
+    row: Numbers
+    to: Numbers
+
+
+def moves(
+    old: Placement, new: Placement, host: int, side: Side, keys: Keys, hashes: Hashes
+) -> Moves:
+    """What a host keeps, discards and sends of the tuples that it stores under `old`.
+
+    >>> from freshview.theta.grid import reshape
+    >>> from freshview.theta.terms import Grid, Mapping
+    >>> before = Grid(Mapping(2, 1), (0, 1))
+    >>> after = Groups((reshape(before, Mapping(1, 2)),))
+    >>> keys = np.array([1, 2], np.uint64)  # both in the first half
+    >>> moves(Groups((before,)), after, 0, "R", keys, keys).to.tolist()
+    [1, 1]
+    >>> moves(Groups((before,)), after, 0, "S", keys, keys).keep.tolist()
+    [True, True]
+    """
+    here = addresses(old, side, keys, hashes)
+    there = addresses(new, side, keys, hashes)
+    pairs, inverse = np.unique(np.stack([here, there]), axis=1, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    keep = np.zeros(len(keys), np.bool_)
+    rows, targets = [], []
+    for kind, (a, b) in enumerate(pairs.T.tolist()):
+        kept, sent = transfer(old, new, side, a, b, host)
+        mine = np.flatnonzero(inverse == kind)
+        keep[mine] = kept
+        for target in sent:
+            rows.append(mine)
+            targets.append(np.full(len(mine), target))
+    if not rows:
+        nothing = np.zeros(0, np.int64)
+        return Moves(keep, nothing, nothing)
+    row, to = np.concatenate(rows), np.concatenate(targets)
+    order = np.argsort(row, kind="stable")
+    return Moves(keep, row[order], to[order])
+
+
+@lru_cache(maxsize=65536)
+def transfer(
+    old: Placement, new: Placement, side: Side, here: int, there: int, host: int
+) -> tuple[bool, tuple[int, ...]]:
+    """Whether a host keeps the tuples of two addresses, and the hosts it sends them to."""
+    before, after = stored_at(old, side, here), stored_at(new, side, there)
+    sent = []
+    for x, target in enumerate(after):
+        if target not in before and _sender(old, side, here, before, x, len(after)) == host:
+            sent.append(target)
+    return host in after, tuple(sent)
+
+
+def exchanges(old: Placement, new: Placement) -> dict[int, frozenset[int]]:
+    """For each host, those that may send it tuples in this migration: whom it has to wait for."""
+    hosts = dict.fromkeys((*hosts_of(old), *hosts_of(new)))
+    senders: dict[int, set[int]] = {h: set() for h in hosts}
+    sides: tuple[Side, ...] = ("R", "S")
+    for side in sides:
+        keys, hashes = _representatives(old, new)
+        pairs = zip(
+            addresses(old, side, keys, hashes).tolist(),
+            addresses(new, side, keys, hashes).tolist(),
+            strict=True,
+        )
+        for here, there in set(pairs):
+            before, after = stored_at(old, side, here), stored_at(new, side, there)
+            for x, target in enumerate(after):
+                if target not in before:
+                    senders[target].add(_sender(old, side, here, before, x, len(after)))
+    return {h: frozenset(s) for h, s in senders.items()}
+
+
+def _sender(
+    old: Placement, side: Side, here: int, before: tuple[int, ...], x: int, after: int
+) -> int:
+    """Who sends to the x-th of the new replicas."""
+    if after >= len(before):
+        return before[x * len(before) // after]
+    fold = len(before) // after
+    return before[x * fold + old_part(old, side, here) % fold]
+
+
+def _representatives(old: Placement, new: Placement) -> tuple[Keys, Hashes]:
+    """Keys and hashes among which every address of both placements occurs."""
+    values = sorted({v for p in (old, new) for v in _hash_values(p)})
+    parts = max(_parts(old), _parts(new))
+    ends = sorted({e for p in (old, new) for e in _group_marks(p)})
+    keys = [(part << 64) // parts | end for part in range(parts) for end in ends]
+    grid = [(k, v) for k in keys for v in values]
+    return (
+        np.array([k for k, _ in grid], np.uint64),
+        np.array([v for _, v in grid], np.uint64),
+    )
+
+
+def _all_groups(placement: Placement) -> tuple[Groups, ...]:
+    match placement:
+        case Groups():
+            return (placement,)
+        case Hybrid(_, heavy):
+            return tuple(g for _, g in heavy)
+        case _:
+            return ()
+
+
+def _parts(placement: Placement) -> int:
+    grids = [g for groups in _all_groups(placement) for g in groups.grids]
+    return max((max(g.mapping.n, g.mapping.m) for g in grids), default=1)
+
+
+def _group_marks(placement: Placement) -> set[int]:
+    """The least lower bits of a key for each of the groups."""
+    marks = {0}
+    for groups in _all_groups(placement):
+        sizes = [g.mapping.joiners for g in groups.grids]
+        marks |= {(sum(sizes[:k]) << 32) // sum(sizes) for k in range(len(sizes))}
+    return marks
+
+
+def _hash_values(placement: Placement) -> set[int]:
+    """One hash for each host that is chosen by hash, and those of all heavy values."""
+    match placement:
+        case Groups():
+            return {0}
+        case HashPlacement(hosts):
+            return set(range(len(hosts)))
+        case Hybrid(hosts, heavy):
+            return {*range(len(hosts)), *(v for v, _ in heavy)}

@@ -1,0 +1,177 @@
+"""Where tuples go: each has an address, and an address has hosts that keep it or only join it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+import numpy as np
+
+from freshview.theta.grid import partition
+from freshview.theta.terms import (
+    Grid,
+    Groups,
+    Hashes,
+    HashPlacement,
+    Hybrid,
+    Keys,
+    Mapping,
+    Mask,
+    Numbers,
+    Placement,
+    Side,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """Copies of tuples on their way: which row of the batch, to which host, to be kept or not."""
+
+    row: Numbers
+    host: Numbers
+    stored: Mask
+
+
+def hosts_of(placement: Placement) -> tuple[int, ...]:
+    """All the hosts, each once."""
+    return tuple(dict.fromkeys(placement.hosts))
+
+
+def form_groups(mappings: tuple[Mapping, ...], first_host: int = 0) -> Groups:
+    """Grids of these mappings on consecutive hosts.
+
+    >>> form_groups((Mapping(1, 2), Mapping(1, 1))).hosts
+    (0, 1, 2)
+    """
+    grids = []
+    for mapping in mappings:
+        grids.append(Grid(mapping, tuple(range(first_host, first_host + mapping.joiners))))
+        first_host += mapping.joiners
+    return Groups(tuple(grids))
+
+
+def group_of(groups: Groups, keys: Keys) -> Numbers:
+    """The group that stores each tuple: chosen by the lower bits of its key, by size."""
+    sizes = np.array([g.mapping.joiners for g in groups.grids], np.uint64)
+    ends = (np.cumsum(sizes) << np.uint64(32)) // np.sum(sizes)
+    low = keys & np.uint64(0xFFFFFFFF)
+    return np.searchsorted(ends, low, side="right").astype(np.int64)
+
+
+def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> Numbers:
+    """A number for each tuple such that equal numbers have equal hosts.
+
+    `hashes` are read only by placements that look at the join key.
+    """
+    match placement:
+        case Groups():
+            finest = _finest(placement, side)
+            return group_of(placement, keys) * finest + partition(keys, finest)
+        case HashPlacement(hosts):
+            return (hashes % np.uint64(len(hosts))).astype(np.int64)
+        case Hybrid(hosts, heavy):
+            found = (hashes % np.uint64(len(hosts))).astype(np.int64)
+            start = len(hosts)
+            for value, groups in heavy:
+                at = np.flatnonzero(hashes == np.uint64(value))
+                found[at] = start + addresses(groups, side, keys[at], hashes[at])
+                start += _address_count(groups, side)
+            return found
+        case _:
+            assert_never(placement)
+
+
+def stored_at(placement: Placement, side: Side, address: int) -> tuple[int, ...]:
+    """The hosts that keep the tuples of an address, in the order of the other side's parts."""
+    match placement:
+        case Groups(grids):
+            group, part = divmod(address, _finest(placement, side))
+            return _replicas(grids[group], side, part, _finest(placement, side))
+        case HashPlacement(hosts):
+            return (hosts[address],)
+        case Hybrid():
+            groups, inner = _heavy_part(placement, side, address)
+            return (placement.hosts[inner],) if groups is None else stored_at(groups, side, inner)
+        case _:
+            assert_never(placement)
+
+
+def visited_at(placement: Placement, side: Side, address: int) -> tuple[int, ...]:
+    """The hosts that join the tuples of an address with what they have, and keep none of them."""
+    match placement:
+        case Groups(grids):
+            finest = _finest(placement, side)
+            group, part = divmod(address, finest)
+            others = (g for k, g in enumerate(grids) if k != group)
+            return tuple(h for g in others for h in _replicas(g, side, part, finest))
+        case HashPlacement():
+            return ()
+        case Hybrid():
+            groups, inner = _heavy_part(placement, side, address)
+            return () if groups is None else visited_at(groups, side, inner)
+        case _:
+            assert_never(placement)
+
+
+def old_part(placement: Placement, side: Side, address: int) -> int:
+    """A number that spreads the parts of a side over their replicas: that of the part."""
+    match placement:
+        case Groups(grids):
+            finest = _finest(placement, side)
+            group, part = divmod(address, finest)
+            return part // (finest // grids[group].parts(side))
+        case HashPlacement():
+            return address
+        case Hybrid():
+            groups, inner = _heavy_part(placement, side, address)
+            return inner if groups is None else old_part(groups, side, inner)
+        case _:
+            assert_never(placement)
+
+
+def route(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> Routes:
+    """The copies of tuples, and where they go; those for one host keep the order of the batch.
+
+    >>> keys = np.array([0, 1 << 63], np.uint64)
+    >>> routes = route(form_groups((Mapping(2, 2),)), "R", keys, keys)
+    >>> routes.row.tolist(), routes.host.tolist()
+    ([0, 0, 1, 1], [0, 1, 2, 3])
+    """
+    at = addresses(placement, side, keys, hashes)
+    kinds, inverse = np.unique(at, return_inverse=True)
+    stored = [stored_at(placement, side, int(a)) for a in kinds]
+    visited = [visited_at(placement, side, int(a)) for a in kinds]
+    hosts = [np.array((*s, *v), np.int64) for s, v in zip(stored, visited, strict=True)]
+    kept = [np.arange(len(h)) < len(s) for h, s in zip(hosts, stored, strict=True)]
+    lengths = np.array([len(h) for h in hosts], np.int64)[inverse]
+    rows = np.repeat(np.arange(len(keys)), lengths)
+    starts = np.cumsum([0, *(len(h) for h in hosts)])[:-1].astype(np.int64)
+    before = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    within = np.arange(len(rows)) - before + np.repeat(starts[inverse], lengths)
+    if not len(rows):
+        return Routes(rows, rows, np.zeros(0, np.bool_))
+    return Routes(rows, np.concatenate(hosts)[within], np.concatenate(kept)[within])
+
+
+def _finest(groups: Groups, side: Side) -> int:
+    return max(g.parts(side) for g in groups.grids)
+
+
+def _replicas(grid: Grid, side: Side, part: int, finest: int) -> tuple[int, ...]:
+    return grid.replicas(side, part // (finest // grid.parts(side)))
+
+
+def _address_count(groups: Groups, side: Side) -> int:
+    return len(groups.grids) * _finest(groups, side)
+
+
+def _heavy_part(placement: Hybrid, side: Side, address: int) -> tuple[Groups | None, int]:
+    """The grids that an address belongs to, if any, and its number in them."""
+    if address < len(placement.hosts):
+        return None, address
+    address -= len(placement.hosts)
+    for _, groups in placement.heavy:
+        if address < (count := _address_count(groups, side)):
+            return groups, address
+        address -= count
+    raise IndexError(address)
