@@ -84,6 +84,7 @@ def transfer(
     return host in after, tuple(sent)
 
 
+@lru_cache(maxsize=256)
 def exchanges(old: Placement, new: Placement) -> dict[int, frozenset[int]]:
     """For each host, those that may send it tuples in this migration: whom it has to wait for."""
     hosts = dict.fromkeys((*hosts_of(old), *hosts_of(new)))
