@@ -14,6 +14,7 @@ from freshview.theta.controller import Policy, choose, sampled, share_of, start
 from freshview.theta.grid import (
     group_sizes,
     load_factor,
+    lower_bound,
     mappings,
     merge,
     optimal,
@@ -25,7 +26,7 @@ from freshview.theta.grid import (
 from freshview.theta.keys import keys_by_number
 from freshview.theta.migration import exchanges, moves
 from freshview.theta.placement import form_groups, hosts_of, route
-from freshview.theta.simulate.counted import CountedJoin, exchange_cost, lower_bound
+from freshview.theta.simulate.counted import CountedJoin, exchange_cost
 from freshview.theta.terms import Grid, Groups, Mapping, Placement, Side, Sizes
 
 POWERS = st.integers(0, 7).map(lambda k: 1 << k)

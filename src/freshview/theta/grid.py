@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from freshview.theta.terms import BadGrid, Grid, Keys, Mapping, Numbers, Sizes
@@ -33,6 +35,16 @@ def optimal(joiners: int, sizes: Sizes, current: Mapping | None = None) -> Mappi
     candidates = mappings(joiners)
     best = min(candidates, key=lambda c: (load_factor(c, sizes), c != current, c.n))
     return best
+
+
+def lower_bound(joiners: int, sizes: Sizes) -> float:
+    """The least semiperimeter of a region that holds 1/J of the matrix.
+
+    >>> lower_bound(16, Sizes(100, 100)), lower_bound(4, Sizes(100, 1))
+    (50.0, 26.0)
+    """
+    r, s = max(sizes.r, sizes.s), min(sizes.r, sizes.s)
+    return r / joiners + s if r >= joiners * s else 2 * sqrt(r * s / joiners)
 
 
 def mappings(joiners: int) -> list[Mapping]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 from freshview.theta.controller import (
     Counts,
     Policy,
@@ -15,7 +13,7 @@ from freshview.theta.controller import (
     share_of,
     start,
 )
-from freshview.theta.grid import load_factor
+from freshview.theta.grid import load_factor, lower_bound
 from freshview.theta.terms import Groups, Mapping, Side, Sizes
 
 
@@ -115,13 +113,3 @@ def exchange_cost(old: Groups, new: Groups, sizes: Sizes) -> float:
         moving = share.r / a.mapping.n if a.mapping.n > b.mapping.n else share.s / a.mapping.m
         costs.append(2 * (fold - 1) * moving)
     return max(costs)
-
-
-def lower_bound(joiners: int, sizes: Sizes) -> float:
-    """The least semiperimeter of a region that holds 1/J of the matrix.
-
-    >>> lower_bound(16, Sizes(100, 100)), lower_bound(4, Sizes(100, 1))
-    (50.0, 26.0)
-    """
-    r, s = max(sizes.r, sizes.s), min(sizes.r, sizes.s)
-    return r / joiners + s if r >= joiners * s else 2 * sqrt(r * s / joiners)

@@ -1,0 +1,1 @@
+"""Joins inside one joiner: columnar batches in, pairs of row numbers out."""

@@ -1,0 +1,230 @@
+"""The tuples that a joiner keeps of one side, with their index.
+
+This is the part that a native kernel can replace: batches of columns in, pairs of row numbers out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from freshview.temporal import FullHistory, Horizon, Window, expired, joins
+from freshview.temporal.terms import TIMED
+from freshview.theta.local.columns import Array, Tuples
+from freshview.theta.local.indexes import choose_index
+from freshview.theta.local.predicate import BoundTheta
+from freshview.theta.terms import Mask, Numbers, Side
+
+FEWEST = 64
+"""Slots that a store has room for at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a store must know of its join: the predicate, the window, and which rows retract."""
+
+    theta: BoundTheta
+    window: Window
+    timed_r: bool
+    timed_s: bool
+    retracts_r: bool = False
+    retracts_s: bool = False
+
+    def retracts(self, side: Side) -> bool:
+        """Whether rows of a side may be deleted."""
+        return self.retracts_r if side == "R" else self.retracts_s
+
+    @property
+    def limit(self) -> Window | None:
+        """The window, if it leaves out any pair: those over time need times on both sides."""
+        if isinstance(self.window, FullHistory):
+            return None
+        needs_time = isinstance(self.window, TIMED)
+        return None if needs_time and not (self.timed_r and self.timed_s) else self.window
+
+
+class LocalStore(Protocol):
+    """One side of a local join: batches of columns in, pairs of row numbers out."""
+
+    def add(self, tuples: Tuples) -> None:
+        """Store tuples; a deletion cancels the tuple that it deletes."""
+        ...
+
+    def probe(self, probes: Tuples) -> tuple[Numbers, Numbers]:
+        """Which rows of a batch of the other side join which slots."""
+        ...
+
+    def take(self, slots: Numbers) -> Tuples:
+        """The tuples of some slots."""
+        ...
+
+    def all(self) -> Tuples | None:
+        """All the tuples; None if there never were any."""
+        ...
+
+    def keep(self, mask: Mask) -> int:
+        """Forget all tuples but these, in the order of `all`; their bytes."""
+        ...
+
+    def purge(self, horizon: Horizon) -> int:
+        """Forget what is out of the window for good; how many bytes that was."""
+        ...
+
+    @property
+    def bytes(self) -> int:
+        """What the stored tuples count for."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+class ArrayStore:
+    """Growing arrays in NumPy and an index over them."""
+
+    def __init__(self, shape: Shape, side: Side) -> None:
+        self.shape = shape
+        self.side: Side = side
+        self.bytes = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._length = 0
+        self._arrays: list[Array] = []
+        self._view: Tuples | None = None
+        self._index = choose_index(self.shape.theta, self.shape.limit, self.side)
+        self._empty = 0
+        self._by_key: dict[int, int] = {}
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def add(self, tuples: Tuples) -> None:
+        """Store tuples; equal rows of a side that retracts become one with the sum of weights."""
+        if not len(tuples):
+            return
+        if self.shape.retracts(self.side):
+            self._merge(tuples)
+        else:
+            self._append(tuples)
+
+    def probe(self, probes: Tuples) -> tuple[Numbers, Numbers]:
+        """Rows of the batch beside slots that they join."""
+        stored = self.all()
+        rows: list[Numbers] = [np.zeros(0, np.int64)]
+        slots: list[Numbers] = [np.zeros(0, np.int64)]
+        if stored is None or not len(probes) or not self._length:
+            return rows[0], slots[0]
+        for row, slot in self._index.candidates(probes):
+            here, there = (stored, slot), (probes, row)
+            (r, i), (s, j) = (here, there) if self.side == "R" else (there, here)
+            match = self.shape.theta.holds(r, i, s, j, self._index.settled)
+            if self.shape.limit is not None:
+                match &= joins(self.shape.limit, r.stamps.take(i), s.stamps.take(j))
+            match &= stored.weight[slot] != 0
+            rows.append(row[match])
+            slots.append(slot[match])
+        return np.concatenate(rows), np.concatenate(slots)
+
+    def take(self, slots: Numbers) -> Tuples:
+        """The tuples of some slots."""
+        stored = self.all()
+        assert stored is not None
+        return stored.take(slots)
+
+    def all(self) -> Tuples | None:
+        """The stored tuples, those without weight included; None if there never were any."""
+        if self._view is None:
+            return None
+        return self._view.with_arrays([a[: self._length] for a in self._arrays])
+
+    def keep(self, mask: Mask) -> int:
+        """Forget all but these; how many bytes went."""
+        stored = self.all()
+        before = self.bytes
+        if stored is not None and not mask.all():
+            kept = stored.take(mask & (stored.weight != 0))
+            self._clear()
+            self._append(kept)
+        return before - self.bytes
+
+    def purge(self, horizon: Horizon) -> int:
+        """Forget what no row can join any more; how many bytes went."""
+        stored = self.all()
+        if stored is None or not self._length or self.shape.limit is None:
+            return 0
+        dead = expired(self.shape.limit, self.side, stored.stamps, horizon)
+        # An index is rebuilt for it: wait until it pays.
+        if dead.sum() * 4 < self._length:
+            return 0
+        return self.keep(~dead)
+
+    def _append(self, tuples: Tuples) -> None:
+        incoming = tuples.arrays()
+        end = self._length + len(tuples)
+        if self._view is None or len(self._arrays[0]) < end:
+            room = max(FEWEST, 2 * end)
+            old = self._arrays or [np.empty(0, a.dtype) for a in incoming]
+            self._arrays = [np.empty(room, a.dtype) for a in incoming]
+            for new, array in zip(self._arrays, old, strict=True):
+                new[: self._length] = array[: self._length]
+            self._view = tuples
+        for array, new in zip(self._arrays, incoming, strict=True):
+            array[self._length : end] = new
+        slots = np.arange(self._length, end)
+        self._length = end
+        self.bytes += int(tuples.size.sum())
+        self._index.add(tuples, slots)
+        if self.shape.retracts(self.side):
+            self._by_key.update(zip(tuples.key.tolist(), slots.tolist(), strict=True))
+
+    def _merge(self, tuples: Tuples) -> None:
+        fresh = []
+        coming: dict[int, int] = {}
+        weights = tuples.weight.copy()
+        for row, key in enumerate(tuples.key.tolist()):
+            slot, before = self._by_key.get(key), coming.get(key)
+            if slot is not None and self._is_same(slot, tuples, row):
+                self._weigh(slot, int(weights[row]))
+            elif before is not None and is_same_row(tuples, before, tuples, row):
+                weights[before] += weights[row]
+            else:
+                coming[key] = row
+                fresh.append(row)
+        rows = np.array([row for row in fresh if weights[row]], np.int64)
+        if len(rows):
+            merged = tuples.take(rows)
+            merged.weight[:] = weights[rows]
+            self._append(merged)
+        if self._empty > FEWEST and 2 * self._empty > self._length:
+            self._compact()
+
+    def _is_same(self, slot: int, tuples: Tuples, row: int) -> bool:
+        stored = self.all()
+        return stored is not None and is_same_row(stored, slot, tuples, row)
+
+    def _weigh(self, slot: int, change: int) -> None:
+        stored = self.all()
+        assert stored is not None
+        before = int(stored.weight[slot])
+        stored.weight[slot] += change
+        gone = (before != 0) - (before + change != 0)
+        self._empty += gone
+        self.bytes -= gone * int(stored.size[slot])
+
+    def _compact(self) -> None:
+        stored = self.all()
+        assert stored is not None
+        kept = stored.take(stored.weight != 0)
+        self._clear()
+        self._append(kept)
+
+
+def is_same_row(one: Tuples, i: int, two: Tuples, j: int) -> bool:
+    """Whether two tuples have equal values in all columns, NULL being equal to NULL."""
+    return all(
+        a.valid[i] == b.valid[j] and (not a.valid[i] or a.values[i] == b.values[j])
+        for a, b in zip(one.columns, two.columns, strict=True)
+    )

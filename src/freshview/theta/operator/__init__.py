@@ -1,0 +1,1 @@
+"""The operator in this process: sources, a join that adapts, sinks."""

@@ -1,0 +1,156 @@
+"""The joiners of one join and the tuples between them: routing, moving, joining, storing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from freshview.temporal import Horizon
+from freshview.theta.grid import load_factor, lower_bound, optimal
+from freshview.theta.local.columns import Tuples
+from freshview.theta.local.store import ArrayStore, Shape
+from freshview.theta.metrics import Metrics
+from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStore
+from freshview.theta.operator.output import Pairs
+from freshview.theta.placement import Routes, hosts_of, route
+from freshview.theta.schemes import show_mappings
+from freshview.theta.terms import Groups, Mask, Placement, Side, Sizes
+
+NEW_BYTES_PAID = 2
+"""While state moves, a joiner sends this many times its new bytes: what theorem 4.4.7 asks for."""
+
+_NONE = np.zeros(0, np.bool_)
+
+
+class Exchange:
+    """Runs batches over joiners; a migration is spread over as many batches as its `pace` asks.
+
+    After each batch a joiner sends `pace` bytes of what has to go, or twice the bytes that it
+    received if that is more. Without a pace a migration is blocking: it ends before the next batch.
+    A batch that raises leaves no trace of its tuples.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        placement: Placement,
+        pace: int | None,
+        metrics: Metrics,
+        make_store: MakeStore = ArrayStore,
+    ) -> None:
+        self.shape = shape
+        self.placement = placement
+        self.pace = pace
+        self.metrics = metrics
+        self.is_migrating = False
+        self.stored: dict[Side, float] = {"R": 0.0, "S": 0.0}
+        self._make_store = make_store
+        self.joiners: dict[int, BatchJoiner] = {}
+        self._hire(placement)
+
+    def begin(self, placement: Placement) -> None:
+        """Enter the epoch of another placement; nothing happens if it is the current one."""
+        if placement == self.placement:
+            return
+        self._hire(placement)
+        for joiner in self.joiners.values():
+            joiner.begin(self.placement, placement)
+        self.placement = placement
+        self.is_migrating = True
+        self.metrics.migrations += 1
+
+    def run(self, batch: Mapping[Side, Tuples]) -> list[Pairs]:
+        """One batch: new tuples are joined and stored, then some state moves."""
+        if self.is_migrating and self.pace is None:
+            self._move(dict.fromkeys(self.joiners, np.inf))
+        parts, received = self._routed(batch)
+        pairs = []
+        for host, sides in parts.items():
+            r, kept_r = sides.get("R", (None, _NONE))
+            s, _ = sides.get("S", (None, _NONE))
+            pairs.extend(self.joiners[host].join(r, kept_r, s))
+            if self.is_migrating:
+                for joiner in self.joiners.values():
+                    for side, (tuples, _) in sides.items():
+                        pairs.extend(joiner.join_departing(host, side, tuples))
+        for host, sides in parts.items():
+            for side, (tuples, kept) in sides.items():
+                self.joiners[host].store(side, tuples.take(kept))
+        for side, tuples in batch.items():
+            self.stored[side] += float((tuples.size * np.sign(tuples.weight)).sum())
+        self.metrics.received_bytes += sum(received.values())
+        if self.is_migrating and self.pace is not None:
+            least = self.pace
+            self._move({h: max(least, NEW_BYTES_PAID * n) for h, n in received.items()})
+        return pairs
+
+    def purge(self, horizon: Horizon) -> dict[Side, float]:
+        """Forget what is out of the window; how many bytes of each side, replicas not counted."""
+        purged: dict[Side, float] = {"R": 0.0, "S": 0.0}
+        if self.shape.limit is None:
+            return purged
+        held = {side: self._held(side) for side in SIDES}
+        gone: dict[Side, int] = {"R": 0, "S": 0}
+        for joiner in self.joiners.values():
+            for side, size in joiner.purge(horizon).items():
+                gone[side] += size
+        for side in SIDES:
+            if gone[side]:
+                purged[side] = self.stored[side] * gone[side] / held[side]
+                self.stored[side] -= purged[side]
+                self.metrics.purged_bytes += gone[side]
+        return purged
+
+    def measure(self) -> None:
+        """Bring the gauges up to date."""
+        metrics, sizes = self.metrics, Sizes(max(self.stored["R"], 0), max(self.stored["S"], 0))
+        metrics.storage = {h: j.bytes("R") + j.bytes("S") for h, j in self.joiners.items()}
+        metrics.migrating = self.is_migrating
+        metrics.mapping = show_mappings(self.placement)
+        joiners = len(hosts_of(self.placement))
+        if isinstance(self.placement, Groups) and len(self.placement.grids) == 1:
+            metrics.optimum = load_factor(optimal(joiners, sizes), sizes)
+        elif isinstance(self.placement, Groups):
+            metrics.optimum = lower_bound(joiners, sizes)
+        else:
+            metrics.optimum = sizes.total / joiners
+
+    def _routed(
+        self, batch: Mapping[Side, Tuples]
+    ) -> tuple[dict[int, dict[Side, tuple[Tuples, Mask]]], dict[int, int]]:
+        """The tuples for each host with which of them it stores, and the bytes that it gets."""
+        parts: dict[int, dict[Side, tuple[Tuples, Mask]]] = {}
+        received = dict.fromkeys(self.joiners, 0)
+        for side, tuples in batch.items():
+            if not len(tuples):
+                continue
+            routes: Routes = route(self.placement, side, tuples.key, tuples.hash)
+            order = np.argsort(routes.host, kind="stable")
+            hosts, starts = np.unique(routes.host[order], return_index=True)
+            for host, rows in zip(hosts.tolist(), np.split(order, starts[1:]), strict=True):
+                mine = tuples.take(routes.row[rows])
+                parts.setdefault(host, {})[side] = mine, routes.stored[rows]
+                received[host] += int(mine.size.sum())
+        return parts, received
+
+    def _move(self, budgets: Mapping[int, float]) -> None:
+        for host, joiner in self.joiners.items():
+            sent = 0
+            for to, side, tuples in joiner.send(budgets[host]):
+                self.joiners[to].receive(side, tuples)
+                sent += int(tuples.size.sum())
+            self.metrics.moved_bytes += sent
+            self.metrics.longest_move = max(self.metrics.longest_move, sent)
+        if not any(joiner.departing for joiner in self.joiners.values()):
+            hosts = set(hosts_of(self.placement))
+            self.joiners = {h: j for h, j in self.joiners.items() if h in hosts}
+            self.is_migrating = False
+
+    def _hire(self, placement: Placement) -> None:
+        for host in hosts_of(placement):
+            if host not in self.joiners:
+                self.joiners[host] = BatchJoiner(host, self.shape, self._make_store)
+
+    def _held(self, side: Side) -> int:
+        return sum(j.bytes(side) for j in self.joiners.values())

@@ -1,0 +1,273 @@
+"""The join operator: batches in, every new pair out once, state moving between batches."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from freshview.calculus.rows import Row
+from freshview.errors import BadRow, FreshviewError, UnknownName
+from freshview.temporal import FullHistory, Horizon, TupleCount, Watermark, Window
+from freshview.temporal.terms import TIMED, BadWindow, OutputTime, Time, Times
+from freshview.theta.controller import Policy
+from freshview.theta.local.columns import Tuples, python_rows
+from freshview.theta.local.indexes import joinable
+from freshview.theta.local.predicate import Condition, bind
+from freshview.theta.local.store import Shape
+from freshview.theta.metrics import Metrics
+from freshview.theta.operator.exchange import Exchange
+from freshview.theta.operator.intake import read_columns, stamped
+from freshview.theta.operator.joiner import SIDES
+from freshview.theta.operator.output import Output, Pairs, collect
+from freshview.theta.operator.source import Source
+from freshview.theta.schemes import (
+    Dynamic,
+    HybridByKey,
+    Scheme,
+    Static,
+    SymmetricHash,
+)
+from freshview.theta.terms import Numbers, Placement, Side
+
+Given = TypeVar("Given")
+Sink = Callable[[Output], object]
+SchemeName = Literal["auto", "dynamic", "square", "hash", "hybrid"]
+
+
+class BadJoin(FreshviewError):
+    """A join that cannot run as it is asked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The tuples of a batch that can join, its late rows, how many rows it had, and their times."""
+
+    tuples: Tuples
+    late: list[Row]
+    rows: int
+    times: Times
+
+
+class ThetaJoin:
+    """Joins two sources by any predicate, on joiners that re-partition themselves.
+
+    Give it the changes of both sources batch by batch: every pair that the predicate and the window
+    admit comes out once, when the later of its rows comes; a deletion takes its pairs back.
+    """
+
+    def __init__(
+        self,
+        left: Source,
+        right: Source,
+        on: Condition | Sequence[Condition] = (),
+        *,
+        name: str = "join",
+        joiners: int = 4,
+        scheme: SchemeName | Scheme = "auto",
+        policy: Policy | None = None,
+        window: Window | None = None,
+        output_time: OutputTime = "max",
+        pace: int | None = 1 << 20,
+        seed: int = 0,
+    ) -> None:
+        if left.name == right.name:
+            raise BadJoin(f"both sources are called '{left.name}'", instead="rename one of them")
+        self.name = name
+        self.sources: dict[Side, Source] = {"R": left, "S": right}
+        self.window = window or FullHistory()
+        self._check_window()
+        conditions = tuple(on) if isinstance(on, Sequence) else (on,)
+        self.theta = bind(conditions, left.relation, right.relation)
+        shape = Shape(
+            self.theta, self.window, left.is_timed, right.is_timed, left.retracts, right.retracts
+        )
+        self._limit = shape.limit
+        self.scheme = self._scheme(scheme, joiners, policy)
+        self.metrics = Metrics()
+        self._exchange = Exchange(shape, self.scheme.first(), pace, self.metrics)
+        self._output_time: OutputTime = output_time
+        self._seed = seed
+        self._sinks: list[Sink] = []
+        self._counts: dict[Side, int] = {"R": 0, "S": 0}
+        self._watermarks = {side: Watermark(self.sources[side].delay) for side in SIDES}
+        self._names = tuple(
+            f"{s.name}.{c.name}" for s in self.sources.values() for c in s.relation.columns
+        )
+        self._empty = Pairs(*(self._batch(side, [], 1, 0).tuples for side in SIDES))
+
+    def to(self, sink: Sink) -> ThetaJoin:
+        """Send every output to a function as well."""
+        self._sinks.append(sink)
+        return self
+
+    def push(self, rows: Mapping[str, object]) -> Output:
+        """Insert rows, by source: lists of rows, Arrow tables, or columns as arrays."""
+        return self._run({side: (given, 1) for side, given in self._by_side(rows).items()})
+
+    def apply(self, changes: Mapping[str, Iterable[tuple[Row, int]]]) -> Output:
+        """Insert and delete rows: pairs of a row and how often it comes (or, below zero, goes)."""
+        batches: dict[Side, tuple[object, Numbers | int]] = {}
+        for side, given in self._by_side(changes).items():
+            counted = [(row, n) for row, n in given if n]
+            rows = [row for row, _ in counted]
+            batches[side] = rows, np.array([n for _, n in counted], np.int64)
+        return self._run(batches)
+
+    def advance(self, watermarks: Mapping[str, Time] | None = None) -> Output:
+        """A batch without rows: sources promise to have passed a time, and state goes on moving."""
+        for side, at in self._by_side(watermarks or {}).items():
+            self._watermarks[side] = self._watermarks[side].advance(at)
+        return self._run({})
+
+    @property
+    def placement(self) -> Placement:
+        """Where tuples go now."""
+        return self._exchange.placement
+
+    @property
+    def is_migrating(self) -> bool:
+        """Whether state is on its way."""
+        return self._exchange.is_migrating
+
+    def migrate(self, placement: Placement) -> None:
+        """Begin a migration now, whatever the scheme says."""
+        if self.is_migrating:
+            raise BadJoin("state is still on its way", instead="call advance() until it has ended")
+        self._exchange.begin(placement)
+
+    def explain(self) -> str:
+        """Which scheme, which mapping, which index, in words."""
+        if self.theta.equalities:
+            index = "a hash index on the columns of the equality"
+        elif self.theta.first_range is not None:
+            index = "an ordered index on the columns of the first range"
+        else:
+            index = "all pairs of stored rows"
+        return (
+            f"{self.scheme.explain()}\njoiners look up {index}\nmapping now: {self.metrics.mapping}"
+        )
+
+    def _run(self, given: Mapping[Side, tuple[object, Numbers | int]]) -> Output:
+        began = clock.perf_counter()
+        batches = self._read(given)
+        for side, size in self._exchange.purge(self._horizon()).items():
+            if size:
+                self.scheme.purge(side, size)
+        tuples = {side: batch.tuples for side, batch in batches.items()}
+        self._count(tuples, 1)
+        try:
+            if not self.is_migrating:
+                self._exchange.begin(self.scheme.decide(self.placement))
+            pairs = self._exchange.run(tuples)
+        except BaseException:
+            self._count(tuples, -1)
+            raise
+        late = {self.sources[side].name: b.late for side, b in batches.items() if b.late}
+        output = collect(self._names, pairs, self._empty, self._output_time, late)
+        for side, batch in batches.items():
+            self._counts[side] += batch.rows
+            if self.sources[side].is_timed:
+                self._watermarks[side] = self._watermarks[side].observe(batch.times)
+        self._measure(batches, output, clock.perf_counter() - began)
+        for sink in self._sinks:
+            sink(output)
+        return output
+
+    def _read(self, given: Mapping[Side, tuple[object, Numbers | int]]) -> dict[Side, Batch]:
+        """The batches of both sides, those of R first: the rows of S see them."""
+        batches: dict[Side, Batch] = {}
+        for side in SIDES:
+            if side in given:
+                across: Side = "S" if side == "R" else "R"
+                seen = self._counts[across] + (batches[across].rows if across in batches else 0)
+                batches[side] = self._batch(side, *given[side], seen)
+        return batches
+
+    def _batch(self, side: Side, rows: object, weights: Numbers | int, seen: int) -> Batch:
+        """The tuples of a source that can join, and its late rows."""
+        source = self.sources[side]
+        columns = read_columns(source, rows)
+        count = len(columns[0].values)
+        each = np.full(count, weights, np.int64) if isinstance(weights, int) else weights
+        if not source.retracts and (each < 0).any():
+            raise BadRow(
+                f"rows of '{source.name}' cannot be deleted",
+                instead="declare the source with retracts=True",
+            )
+        before = self._counts[side]
+        tuples = stamped(source, side, self.theta, columns, each, self._seed, before, seen)
+        usable = joinable(self.theta.comparisons, side, tuples)
+        late: list[Row] = []
+        timed = columns[source.time].valid if source.time is not None else np.ones(count, np.bool_)
+        if source.is_timed and isinstance(self._limit, TIMED):
+            behind = self._watermarks[side].is_late(tuples.stamps.time) & timed
+            late = python_rows([c.take(behind) for c in columns])
+            usable &= timed & ~behind
+        admitted = tuples if usable.all() else tuples.take(usable)
+        return Batch(admitted, late, count, tuples.stamps.time[timed])
+
+    def _count(self, tuples: Mapping[Side, Tuples], sign: int) -> None:
+        for side, batch in tuples.items():
+            sizes = batch.size * np.sign(batch.weight) * sign
+            self.scheme.change(side, batch.key, batch.hash, sizes)
+
+    def _horizon(self) -> Horizon:
+        marks = self._watermarks
+        return Horizon(marks["R"].at, marks["S"].at, self._counts["R"], self._counts["S"])
+
+    def _measure(self, batches: Mapping[Side, Batch], output: Output, seconds: float) -> None:
+        metrics = self.metrics
+        for side, batch in batches.items():
+            name = self.sources[side].name
+            metrics.tuples[name] = metrics.tuples.get(name, 0) + batch.rows
+            metrics.late[name] = metrics.late.get(name, 0) + len(batch.late)
+        metrics.batches += 1
+        metrics.pairs += len(output)
+        metrics.latency, metrics.seconds = seconds, metrics.seconds + seconds
+        self._exchange.measure()
+
+    def _by_side(self, given: Mapping[str, Given]) -> dict[Side, Given]:
+        names: dict[str, Side] = {source.name: side for side, source in self.sources.items()}
+        for name in given:
+            if name not in names:
+                raise UnknownName(
+                    f"no source is called '{name}'", instead=f"use {' or '.join(names)}"
+                )
+        return {names[name]: rows for name, rows in given.items()}
+
+    def _check_window(self) -> None:
+        for source in self.sources.values():
+            if isinstance(self.window, TIMED) and not source.is_timed and not source.table:
+                raise BadWindow(
+                    f"the rows of '{source.name}' have no time",
+                    instead="name its time column or a clock, or declare it as a table",
+                )
+            if isinstance(self.window, TupleCount) and source.retracts:
+                raise BadWindow(
+                    f"rows of '{source.name}' may be deleted, and a deletion has no place among "
+                    "the last rows",
+                    instead="use a window over time",
+                )
+
+    def _scheme(self, asked: SchemeName | Scheme, joiners: int, policy: Policy | None) -> Scheme:
+        if not isinstance(asked, str):
+            return asked
+        retracts = any(source.retracts for source in self.sources.values())
+        shrinking = retracts or not isinstance(self.window, FullHistory)
+        policy = policy or Policy(shrinking=shrinking, fewest=joiners)
+        if asked in ("hash", "hybrid") and not self.theta.equalities:
+            raise BadJoin(
+                f"the scheme '{asked}' needs an equality between the sources",
+                instead="add one, or use the scheme 'dynamic'",
+            )
+        if asked == "hash":
+            return SymmetricHash(joiners)
+        if asked == "square":
+            return Static(joiners)
+        if asked == "hybrid" or (asked == "auto" and self.theta.equalities):
+            return HybridByKey(joiners, policy)
+        return Dynamic(joiners, policy)

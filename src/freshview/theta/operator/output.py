@@ -1,0 +1,76 @@
+"""What a batch gives: pairs with their weights and times, and rows that came too late."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from freshview.calculus.rows import Row
+from freshview.temporal import output_time
+from freshview.temporal.terms import OutputTime, Times
+from freshview.theta.local.columns import Column, Tuples, concat, python_rows, python_values
+from freshview.theta.terms import Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Row i of `r` with row i of `s`."""
+
+    r: Tuples
+    s: Tuples
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The new pairs of one batch, in no order.
+
+    `weight` is negative where a deletion takes a pair back. `late` are rows behind the watermark of
+    their source, by its name: they were not joined.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Column, ...]
+    weight: Numbers
+    time: Times
+    late: dict[str, list[Row]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def rows(self) -> list[tuple[Row, int]]:
+        """Each pair as one row, columns of the left source first, with its weight."""
+        if not len(self):
+            return []
+        return list(zip(python_rows(self.columns), self.weight.tolist(), strict=True))
+
+    def net(self) -> Counter[Row]:
+        """The rows with the sums of their weights; those that cancel out are left out."""
+        total: Counter[Row] = Counter()
+        for row, weight in self.rows():
+            total[row] += weight
+        return Counter({row: n for row, n in total.items() if n})
+
+    def to_arrow(self) -> pa.Table:
+        """A table of both rows' columns, the weight and the time."""
+        arrays = [pa.array(python_values(c)) for c in self.columns]
+        names = [*self.names, "weight", "time"]
+        return pa.table([*arrays, pa.array(self.weight), pa.array(self.time)], names=names)
+
+
+def collect(
+    names: tuple[str, ...],
+    pairs: Sequence[Pairs],
+    empty: Pairs,
+    which: OutputTime,
+    late: dict[str, list[Row]],
+) -> Output:
+    """One output of the pairs of all joiners."""
+    some = [p for p in pairs if len(p.r)] or [empty]
+    r, s = concat([p.r for p in some]), concat([p.s for p in some])
+    weight = r.weight * s.weight
+    time = output_time(which, r.stamps.time, s.stamps.time)
+    return Output(names, (*r.columns, *s.columns), np.asarray(weight), time, late)

@@ -1,0 +1,276 @@
+"""Who decides where tuples go: static schemes, the adaptive grid, and the hybrid by join key.
+
+All of them give placements; joiners, routing and migration are the same for all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from freshview.theta.controller import (
+    Counts,
+    Policy,
+    checkpoint,
+    choose,
+    is_due,
+    observe,
+    rescale,
+    sampled,
+    start,
+)
+from freshview.theta.grid import group_sizes
+from freshview.theta.placement import hosts_of
+from freshview.theta.terms import (
+    Groups,
+    Hashes,
+    HashPlacement,
+    Hybrid,
+    Keys,
+    Numbers,
+    Placement,
+    Side,
+    Sizes,
+)
+
+
+class Scheme(Protocol):
+    """Watches what comes and goes, and says where it should be."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        ...
+
+    def first(self) -> Placement:
+        """The placement before any tuple."""
+        ...
+
+    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
+        """Tuples came, or were deleted: their sizes are below zero."""
+        ...
+
+    def purge(self, side: Side, size: float) -> None:
+        """Tuples left the window."""
+        ...
+
+    def decide(self, current: Placement) -> Placement:
+        """The placement that is best now; the current one where nothing should move."""
+        ...
+
+    def explain(self) -> str:
+        """In words, what it does and why."""
+        ...
+
+
+@dataclass
+class SymmetricHash:
+    """Both sides by the hash of the join key; equalities alone."""
+
+    joiners: int
+    name: str = "hash"
+
+    def first(self) -> Placement:
+        """Every value at one joiner."""
+        return HashPlacement(tuple(range(self.joiners)))
+
+    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
+        """Nothing is counted."""
+
+    def purge(self, side: Side, size: float) -> None:
+        """Nothing is counted."""
+
+    def decide(self, current: Placement) -> Placement:
+        """Nothing ever moves."""
+        return current
+
+    def explain(self) -> str:
+        """One copy of each tuple; a frequent value burdens one joiner."""
+        return f"hash: each value of the join key at one of {self.joiners} joiners, no replicas"
+
+
+@dataclass
+class Static:
+    """A grid that stays: square where nothing is known, optimal for sizes that an oracle tells."""
+
+    joiners: int
+    sizes: Sizes | None = None
+
+    @property
+    def name(self) -> str:
+        """`square` or `optimal`."""
+        return "square" if self.sizes is None else "optimal"
+
+    def first(self) -> Placement:
+        """The grid for all the time."""
+        groups = start(self.joiners)
+        return groups if self.sizes is None else choose(self.sizes, groups)
+
+    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
+        """Nothing is counted."""
+
+    def purge(self, side: Side, size: float) -> None:
+        """Nothing is counted."""
+
+    def decide(self, current: Placement) -> Placement:
+        """Nothing ever moves."""
+        return current
+
+    def explain(self) -> str:
+        """The mapping and why it is this one."""
+        why = "nothing is known of the sizes" if self.sizes is None else "the final sizes are given"
+        return f"{self.name}: the grid {show_mappings(self.first())}, since {why}; it never changes"
+
+
+@dataclass
+class Dynamic:
+    """The adaptive grid: algorithms 1 to 3 on counts, exact or of a sample."""
+
+    joiners: int
+    policy: Policy = field(default_factory=Policy)
+    sample: int = 1
+    name: str = "dynamic"
+    counts: Counts = field(default_factory=Counts)
+    next_host: int = 0
+
+    def first(self) -> Placement:
+        """A square, or as near to it as the joiners allow."""
+        self.next_host = self.joiners
+        return start(self.joiners)
+
+    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
+        """Count the bytes of the sample, scaled up."""
+        seen = sizes[sampled(keys, self.sample)] if self.sample > 1 else sizes
+        came, went = float(seen[seen > 0].sum()), float(-seen[seen < 0].sum())
+        self.counts = observe(self.counts, side, came * self.sample, went * self.sample)
+
+    def purge(self, side: Side, size: float) -> None:
+        """Count what went."""
+        self.counts = observe(self.counts, side, purged=size)
+
+    def decide(self, current: Placement) -> Placement:
+        """At a checkpoint the best mapping, and more or fewer joiners where a cap says so."""
+        assert isinstance(current, Groups)
+        if not is_due(self.policy, self.counts, len(current.hosts)):
+            return current
+        now = self.counts.now
+        self.counts = checkpoint(self.counts)
+        best = choose(now, current)
+        if best != current:
+            return best  # more joiners can wait for the next checkpoint: one migration at a time
+        scaled = rescale(self.policy, now, current, self.next_host)
+        self.next_host = max(self.next_host, max(scaled.hosts) + 1)
+        return scaled
+
+    def explain(self) -> str:
+        """The bound that holds."""
+        e = self.policy.threshold
+        bound = 1.4 if self.policy.shrinking else (3 + 2 * e) / (3 + e)
+        grids = "a grid" if len(group_sizes(self.joiners)) == 1 else "grids"
+        bound *= 1 if grids == "a grid" else 2
+        return (
+            f"dynamic: {grids} of {self.joiners} joiners that follow the sizes of the inputs; "
+            f"checks at changes by {e:g} keep the load within {bound:.3g} of the optimum "
+            f"while no input is {self.joiners} times the other"
+        )
+
+
+@dataclass
+class HybridByKey:
+    """For equalities under skew: light values by hash, each heavy one on a grid that adapts alone.
+
+    A value is heavy when its tuples, or its pairs, are more than `share` of what one joiner would
+    have of all, and light again below a quarter of that.
+    """
+
+    joiners: int
+    policy: Policy = field(default_factory=Policy)
+    share: float = 0.5
+    name: str = "hybrid"
+    r: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    s: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    total: float = 0
+    area: float = 0
+    touched: set[int] = field(default_factory=set)
+    heavy: dict[int, Counts] = field(default_factory=dict)
+
+    def first(self) -> Placement:
+        """No value is heavy yet."""
+        return Hybrid(tuple(range(self.joiners)))
+
+    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
+        """Count the bytes of each value."""
+        mine, others = (self.r, self.s) if side == "R" else (self.s, self.r)
+        values, inverse = np.unique(hashes, return_inverse=True)
+        sums = np.bincount(inverse, weights=sizes, minlength=len(values))
+        for value, size in zip(values.tolist(), sums.tolist(), strict=True):
+            mine[value] += size
+            self.area += size * others.get(value, 0.0)
+            self.touched.add(value)
+            if value in self.heavy:
+                came, went = max(size, 0), max(-size, 0)
+                self.heavy[value] = observe(self.heavy[value], side, came, went)
+        self.total += float(sizes.sum())
+
+    def purge(self, side: Side, size: float) -> None:
+        """All values shrink in proportion: which tuples went is not told."""
+        mine = self.r if side == "R" else self.s
+        before = sum(mine.values())
+        if not before:
+            return
+        rest = max(0.0, 1 - size / before)
+        for value in mine:
+            mine[value] *= rest
+        self.total, self.area = self.total - size, self.area * rest
+        for value, counts in self.heavy.items():
+            had = counts.now.r if side == "R" else counts.now.s
+            self.heavy[value] = observe(counts, side, purged=had * (1 - rest))
+        self.touched |= self.heavy.keys()
+
+    def decide(self, current: Placement) -> Placement:
+        """Grids for values that became heavy, new mappings for those that changed."""
+        assert isinstance(current, Hybrid)
+        grids = dict(current.heavy)
+        for value in sorted(self.touched):
+            sizes = Sizes(self.r.get(value, 0.0), self.s.get(value, 0.0))
+            weight = self._weight(sizes)
+            if value not in grids and weight > self.share:
+                grids[value] = choose(sizes, start(self.joiners))
+                self.heavy[value] = Counts(base=sizes)
+            elif value in grids and weight < self.share / 4:
+                del grids[value]
+                self.heavy.pop(value, None)
+            elif value in grids:
+                counts = self.heavy.setdefault(value, Counts(base=sizes))
+                if is_due(self.policy, counts, self.joiners):
+                    grids[value] = choose(sizes, grids[value])
+                    self.heavy[value] = checkpoint(counts)
+        self.touched.clear()
+        return Hybrid(current.hosts, tuple(sorted(grids.items(), key=lambda entry: entry[0])))
+
+    def explain(self) -> str:
+        """How many values are on grids."""
+        return (
+            f"hybrid: values of the join key by hash over {self.joiners} joiners, and each of the "
+            f"{len(self.heavy)} heavy ones on a grid of its own"
+        )
+
+    def _weight(self, sizes: Sizes) -> float:
+        """What a value has of all, in shares of one joiner: of the tuples or of the pairs."""
+        tuples = sizes.total * self.joiners / self.total if self.total else 0
+        pairs = sizes.r * sizes.s * self.joiners / self.area if self.area else 0
+        return max(tuples, pairs) if sizes.r and sizes.s else 0
+
+
+def show_mappings(placement: Placement) -> str:
+    """The mappings of the grids, or how many joiners there are.
+
+    >>> show_mappings(start(6))
+    '(2, 2) + (1, 2)'
+    """
+    if isinstance(placement, Groups):
+        return " + ".join(str(g.mapping) for g in placement.grids)
+    return f"{len(hosts_of(placement))} joiners"
