@@ -20,7 +20,17 @@ from freshview.temporal import (
     TupleCount,
     Window,
 )
-from freshview.theta import Band, Comparison, Function, Policy, Sizes, Source, Static, ThetaJoin
+from freshview.theta import (
+    Band,
+    Comparison,
+    Function,
+    HybridByKey,
+    Policy,
+    Sizes,
+    Source,
+    Static,
+    ThetaJoin,
+)
 from freshview.theta.controller import choose, start
 from freshview.theta.grid import can_merge, merge, split
 from freshview.theta.local.predicate import Condition
@@ -147,6 +157,8 @@ class World:
         self.scheme: Any = random.choice(schemes)
         if self.scheme == "square" and random.random() < 0.5:
             self.scheme = Static(joiners, Sizes(random.random(), random.random()))
+        if self.scheme == "hybrid":
+            self.scheme = HybridByKey(joiners, Policy(shrinking=True), least=100)
         cap = random.choice([None, None, 600])
         policy = Policy(
             epsilon=random.choice([1.0, 0.5]), shrinking=self.retracts, cap=cap, fewest=joiners
@@ -167,7 +179,9 @@ class World:
         self.timed = not isinstance(window, FullHistory | TupleCount)
         self.clock, self.numbers = 0, {"r": 0, "s": 0}
         self.highest: dict[str, int | None] = {"r": None, "s": None}
-        self.words = f"{name}, {window}, {self.scheme}, joiners={joiners}, pace={self.pace}"
+        self.words = (
+            f"{name}, {window}, {type(self.scheme).__name__}, joiners={joiners}, pace={self.pace}"
+        )
 
     def run(self, batches: int = 14) -> None:
         total: Counter[Row] = Counter()

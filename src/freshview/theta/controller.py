@@ -144,7 +144,7 @@ def rescale(policy: Policy, sizes: Sizes, groups: Groups, next_host: int) -> Gro
             next_host += len(fresh)
             grids.append(split_grid(grid, fresh))
         return Groups(tuple(grids))
-    may_shrink = len(groups.hosts) >= 4 * policy.fewest and all(map(can_merge, groups.grids))
+    may_shrink = groups.joiners >= 4 * policy.fewest and all(map(can_merge, groups.grids))
     if may_shrink and max(loads) < policy.cap / 8:
         return Groups(tuple(merge_grid(g) for g in groups.grids))
     return groups
@@ -152,7 +152,7 @@ def rescale(policy: Policy, sizes: Sizes, groups: Groups, next_host: int) -> Gro
 
 def share_of(sizes: Sizes, groups: Groups, group: int) -> Sizes:
     """What one of the groups stores, by its share of the joiners."""
-    part = groups.grids[group].mapping.joiners / sum(g.mapping.joiners for g in groups.grids)
+    part = groups.grids[group].mapping.joiners / groups.joiners
     return Sizes(sizes.r * part, sizes.s * part)
 
 

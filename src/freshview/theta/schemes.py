@@ -154,14 +154,11 @@ class Dynamic:
     def decide(self, current: Placement) -> Placement:
         """At a checkpoint the best mapping, and more or fewer joiners where a cap says so."""
         assert isinstance(current, Groups)
-        if not is_due(self.policy, self.counts, len(current.hosts)):
+        if not is_due(self.policy, self.counts, current.joiners):
             return current
         now = self.counts.now
         self.counts = checkpoint(self.counts)
-        best = choose(now, current)
-        if best != current:
-            return best  # more joiners can wait for the next checkpoint: one migration at a time
-        scaled = rescale(self.policy, now, current, self.next_host)
+        scaled = rescale(self.policy, now, choose(now, current), self.next_host)
         self.next_host = max(self.next_host, max(scaled.hosts) + 1)
         return scaled
 
@@ -183,12 +180,14 @@ class HybridByKey:
     """For equalities under skew: light values by hash, each heavy one on a grid that adapts alone.
 
     A value is heavy when its tuples, or its pairs, are more than `share` of what one joiner would
-    have of all, and light again below a quarter of that.
+    have of all, and light again below a quarter of that. Fewer than `least` bytes are not worth a
+    grid.
     """
 
     joiners: int
     policy: Policy = field(default_factory=Policy)
     share: float = 0.5
+    least: float = 4096
     name: str = "hybrid"
     r: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     s: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
@@ -228,13 +227,12 @@ class HybridByKey:
         for value, counts in self.heavy.items():
             had = counts.now.r if side == "R" else counts.now.s
             self.heavy[value] = observe(counts, side, purged=had * (1 - rest))
-        self.touched |= self.heavy.keys()
 
     def decide(self, current: Placement) -> Placement:
         """Grids for values that became heavy, new mappings for those that changed."""
         assert isinstance(current, Hybrid)
         grids = dict(current.heavy)
-        for value in sorted(self.touched):
+        for value in sorted(self.touched | grids.keys()):
             sizes = Sizes(self.r.get(value, 0.0), self.s.get(value, 0.0))
             weight = self._weight(sizes)
             if value not in grids and weight > self.share:
@@ -260,9 +258,11 @@ class HybridByKey:
 
     def _weight(self, sizes: Sizes) -> float:
         """What a value has of all, in shares of one joiner: of the tuples or of the pairs."""
+        if not (sizes.r and sizes.s and sizes.total >= self.least):
+            return 0
         tuples = sizes.total * self.joiners / self.total if self.total else 0
         pairs = sizes.r * sizes.s * self.joiners / self.area if self.area else 0
-        return max(tuples, pairs) if sizes.r and sizes.s else 0
+        return max(tuples, pairs)
 
 
 def show_mappings(placement: Placement) -> str:

@@ -92,6 +92,11 @@ class Groups:
     grids: tuple[Grid, ...]
 
     @property
+    def joiners(self) -> int:
+        """How many there are in all."""
+        return sum(g.mapping.joiners for g in self.grids)
+
+    @property
     def hosts(self) -> tuple[int, ...]:
         """All the hosts, group by group."""
         return tuple(h for g in self.grids for h in g.hosts)

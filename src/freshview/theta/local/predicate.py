@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias, assert_never
 
 import numpy as np
@@ -200,7 +201,7 @@ def _shift(values: Array, by: float) -> Array:
     """`values + by`, at the end of the range where it would leave it: comparisons stay right."""
     if values.dtype == object:
         shifted = np.empty(len(values), object)
-        shifted[:] = [v + type(v)(by) for v in values.tolist()]
+        shifted[:] = [v + Decimal(str(by)) for v in values.tolist()]
         return shifted
     if values.dtype != np.int64:
         return np.asarray(values + by)

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from freshview.calculus.rows import RowLike, checked, wrong_arity
+from freshview.calculus.rows import RowLike, checked
 from freshview.calculus.schema import Relation
-from freshview.calculus.types import Kind
 from freshview.errors import BadRow
 from freshview.temporal import Stamps
 from freshview.theta.keys import keys_by_content, keys_by_number
-from freshview.theta.local.columns import DTYPES, Column, Tuples, byte_sizes, column
+from freshview.theta.local.columns import Column, Tuples, byte_sizes, column
 from freshview.theta.local.common_kind import hash_rows
 from freshview.theta.local.indexes import join_hashes
 from freshview.theta.local.predicate import BoundTheta
+from freshview.theta.operator.arrow import from_arrow
 from freshview.theta.operator.source import Source
 from freshview.theta.terms import Numbers, Side
-
-_ARROW: dict[Kind, Any] = {
-    "int": pa.int64(),
-    "double": pa.float64(),
-    "bool": pa.bool_(),
-    "string": pa.string(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us"),
-}
 
 
 def read_columns(source: Source, rows: object) -> tuple[Column, ...]:
     """The columns of an Arrow table, of a mapping from names to arrays, or of a list of rows."""
     if isinstance(rows, pa.Table | pa.RecordBatch):
-        return tuple(_from_arrow(source.relation, rows, c.name) for c in source.relation.columns)
+        return tuple(from_arrow(source.relation, rows, c) for c in source.relation.columns)
     if isinstance(rows, Mapping):
         table = pa.table({c.name: rows[c.name] for c in source.relation.columns if c.name in rows})
         return read_columns(source, table)
@@ -83,26 +73,3 @@ def _from_rows(relation: Relation, rows: Sequence[RowLike]) -> tuple[Column, ...
     checked_rows = [checked(relation, row) for row in rows]
     cells = list(zip(*checked_rows, strict=True)) or [()] * len(relation.columns)
     return tuple(column(c.type.kind, v) for c, v in zip(relation.columns, cells, strict=True))
-
-
-def _from_arrow(relation: Relation, table: Any, name: str) -> Column:
-    """A column without going through Python's objects, where its kind is one of numbers."""
-    if name not in table.schema.names:
-        raise wrong_arity(relation, table.num_columns)
-    [declared] = [c for c in relation.columns if c.name == name]
-    kind = declared.type.kind
-    array = table.column(name)
-    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    if kind in ("decimal", "string"):
-        alone = Relation(relation.name, (declared,))
-        return column(kind, [checked(alone, (v,))[0] for v in array.to_pylist()])
-    array = array.cast(_ARROW[kind])
-    valid = np.asarray(array.is_valid())
-    if not declared.type.nullable and not valid.all():
-        raise BadRow(f"{relation.name}.{name} is NOT NULL", instead="declare its type with a '?'")
-    if kind in ("date", "timestamp"):
-        array = array.cast(pa.int32() if kind == "date" else pa.int64())
-    values = np.asarray(array.fill_null(False if kind == "bool" else 0))
-    if kind == "double" and not np.isfinite(values).all():
-        raise BadRow(f"{relation.name}.{name} is not finite", instead="expected a finite number")
-    return Column(kind, values.astype(DTYPES[kind]), valid)

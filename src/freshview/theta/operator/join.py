@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from freshview.calculus.rows import Row
+from freshview.calculus.schema import Column
 from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.temporal import FullHistory, Horizon, TupleCount, Watermark, Window
 from freshview.temporal.terms import TIMED, BadWindow, OutputTime, Time, Times
@@ -94,8 +95,10 @@ class ThetaJoin:
         self._sinks: list[Sink] = []
         self._counts: dict[Side, int] = {"R": 0, "S": 0}
         self._watermarks = {side: Watermark(self.sources[side].delay) for side in SIDES}
-        self._names = tuple(
-            f"{s.name}.{c.name}" for s in self.sources.values() for c in s.relation.columns
+        self._columns = tuple(
+            Column(f"{s.name}.{c.name}", c.type)
+            for s in self.sources.values()
+            for c in s.relation.columns
         )
         self._empty = Pairs(*(self._batch(side, [], 1, 0).tuples for side in SIDES))
 
@@ -167,7 +170,7 @@ class ThetaJoin:
             self._count(tuples, -1)
             raise
         late = {self.sources[side].name: b.late for side, b in batches.items() if b.late}
-        output = collect(self._names, pairs, self._empty, self._output_time, late)
+        output = collect(self._columns, pairs, self._empty, self._output_time, late)
         for side, batch in batches.items():
             self._counts[side] += batch.rows
             if self.sources[side].is_timed:

@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from freshview.calculus.rows import Row
+from freshview.calculus.schema import Column as Declared
 from freshview.temporal import output_time
 from freshview.temporal.terms import OutputTime, Times
-from freshview.theta.local.columns import Column, Tuples, concat, python_rows, python_values
+from freshview.theta.local.columns import Column, Tuples, concat, python_rows
+from freshview.theta.operator.arrow import to_arrow
 from freshview.theta.terms import Numbers
 
 
@@ -32,7 +34,7 @@ class Output:
     their source, by its name: they were not joined.
     """
 
-    names: tuple[str, ...]
+    declared: tuple[Declared, ...]
     columns: tuple[Column, ...]
     weight: Numbers
     time: Times
@@ -56,13 +58,14 @@ class Output:
 
     def to_arrow(self) -> pa.Table:
         """A table of both rows' columns, the weight and the time."""
-        arrays = [pa.array(python_values(c)) for c in self.columns]
-        names = [*self.names, "weight", "time"]
+        both = zip(self.columns, self.declared, strict=True)
+        arrays = [to_arrow(column, declared.type) for column, declared in both]
+        names = [*(c.name for c in self.declared), "weight", "time"]
         return pa.table([*arrays, pa.array(self.weight), pa.array(self.time)], names=names)
 
 
 def collect(
-    names: tuple[str, ...],
+    declared: tuple[Declared, ...],
     pairs: Sequence[Pairs],
     empty: Pairs,
     which: OutputTime,
@@ -73,4 +76,4 @@ def collect(
     r, s = concat([p.r for p in some]), concat([p.s for p in some])
     weight = r.weight * s.weight
     time = output_time(which, r.stamps.time, s.stamps.time)
-    return Output(names, (*r.columns, *s.columns), np.asarray(weight), time, late)
+    return Output(declared, (*r.columns, *s.columns), np.asarray(weight), time, late)

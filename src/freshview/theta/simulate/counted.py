@@ -40,7 +40,7 @@ class CountedJoin:
     @property
     def joiners(self) -> int:
         """How many joiners there are now."""
-        return len(self.groups.hosts)
+        return self.groups.joiners
 
     @property
     def time(self) -> float:
@@ -85,7 +85,7 @@ class CountedJoin:
         scaled = rescale(self.policy, now, self.groups, self.hosts)
         if scaled == self.groups:
             return
-        larger = len(scaled.hosts) > len(self.groups.hosts)
+        larger = scaled.joiners > self.groups.joiners
         self.splits, self.merges = self.splits + larger, self.merges + (not larger)
         # Figure 4.6: of each half, one copy stays and three go out; merged cells send one quarter.
         self.expanded += self.load() * (1.5 if larger else 1)
