@@ -166,10 +166,11 @@ class Dynamic:
         """The bound that holds."""
         e = self.policy.threshold
         bound = 1.4 if self.policy.shrinking else (3 + 2 * e) / (3 + e)
-        grids = "a grid" if len(group_sizes(self.joiners)) == 1 else "grids"
-        bound *= 1 if grids == "a grid" else 2
+        one = len(group_sizes(self.joiners)) == 1
+        bound *= 1 if one else 2
         return (
-            f"dynamic: {grids} of {self.joiners} joiners that follow the sizes of the inputs; "
+            f"dynamic: {'a grid' if one else 'grids'} of {self.joiners} joiners that "
+            f"{'follows' if one else 'follow'} the sizes of the inputs; "
             f"checks at changes by {e:g} keep the load within {bound:.3g} of the optimum "
             f"while no input is {self.joiners} times the other"
         )
