@@ -210,7 +210,8 @@ class World:
         for name in ("r", "s"):
             times = [row[2] for row, n in changes[name] if n and self._is_admitted(name, row)]
             if times:
-                self.highest[name] = max([*times, self.highest[name] or times[0]])
+                highest = self.highest[name]
+                self.highest[name] = max(times if highest is None else [*times, highest])
         return changes
 
     def _change(self, name: str, seen: int) -> tuple[Row, int]:

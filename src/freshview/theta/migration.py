@@ -87,21 +87,26 @@ def transfer(
 @lru_cache(maxsize=256)
 def exchanges(old: Placement, new: Placement) -> dict[int, frozenset[int]]:
     """For each host, those that may send it tuples in this migration: whom it has to wait for."""
+    r, s = exchanges_of("R", old, new), exchanges_of("S", old, new)
+    return {host: r[host] | s[host] for host in r}
+
+
+@lru_cache(maxsize=256)
+def exchanges_of(side: Side, old: Placement, new: Placement) -> dict[int, frozenset[int]]:
+    """For each host, those that may send it tuples of one side."""
     hosts = dict.fromkeys((*hosts_of(old), *hosts_of(new)))
     senders: dict[int, set[int]] = {h: set() for h in hosts}
-    sides: tuple[Side, ...] = ("R", "S")
-    for side in sides:
-        keys, hashes = _representatives(old, new)
-        pairs = zip(
-            addresses(old, side, keys, hashes).tolist(),
-            addresses(new, side, keys, hashes).tolist(),
-            strict=True,
-        )
-        for here, there in set(pairs):
-            before, after = stored_at(old, side, here), stored_at(new, side, there)
-            for x, target in enumerate(after):
-                if target not in before:
-                    senders[target].add(_sender(old, side, here, before, x, len(after)))
+    keys, hashes = _representatives(old, new)
+    pairs = zip(
+        addresses(old, side, keys, hashes).tolist(),
+        addresses(new, side, keys, hashes).tolist(),
+        strict=True,
+    )
+    for here, there in set(pairs):
+        before, after = stored_at(old, side, here), stored_at(new, side, there)
+        for x, target in enumerate(after):
+            if target not in before:
+                senders[target].add(_sender(old, side, here, before, x, len(after)))
     return {h: frozenset(s) for h, s in senders.items()}
 
 
