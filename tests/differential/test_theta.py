@@ -11,14 +11,14 @@ from freshview.theta.local import store
 from freshview.theta.migration import Moves, moves
 from freshview.theta.operator import joiner
 from freshview.theta.operator.exchange import Exchange
-from freshview.theta.operator.joiner import BatchJoiner, Retiring
+from freshview.theta.operator.joiner import Retiring
 from tests.differential.theta_worlds import World
 
 FAILED: list[int] = []
 """Seeds that once failed."""
 
 
-@pytest.mark.parametrize("seed", [*FAILED, *range(60)])
+@pytest.mark.parametrize("seed", [*FAILED, *range(40)])
 def test_every_pair_comes_once(seed: int) -> None:
     World(seed).run()
 
@@ -44,20 +44,35 @@ def fails(worlds: int = 60) -> bool:
 
 
 def test_tuples_on_their_way_are_joined_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BatchJoiner, "join_retiring", lambda self, to, side, tuples: [])
+    monkeypatch.setattr(Exchange, "_join_retiring", lambda self, host, sides: [])
     assert fails()
 
 
 def test_tuples_that_have_gone_are_joined_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    probe = Retiring.probe
+    belong = Retiring.belong
 
-    def always(self: Retiring, tuples: Any, to: int) -> Any:
+    def always(self: Retiring, slots: Any, to: int) -> Any:
         passed, self.passed = self.passed, 0
-        pairs = probe(self, tuples, to)
+        answer = belong(self, slots, to)
         self.passed = passed
-        return pairs
+        return answer
 
-    monkeypatch.setattr(Retiring, "probe", always)
+    monkeypatch.setattr(Retiring, "belong", always)
+    assert fails()
+
+
+def test_tuples_to_be_dropped_are_joined_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    belong = Retiring.belong
+
+    def everything(self: Retiring, slots: Any, to: int) -> Any:
+        return np.ones(len(slots), np.bool_) if to == self.host else belong(self, slots, to)
+
+    monkeypatch.setattr(Retiring, "belong", everything)
+    assert fails()
+
+
+def test_equal_rows_of_two_epochs_wait_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store.ArrayStore, "pin", lambda self: None)
     assert fails()
 
 

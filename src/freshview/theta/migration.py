@@ -52,12 +52,14 @@ def moves(
     """
     here = addresses(old, side, keys, hashes)
     there = addresses(new, side, keys, hashes)
-    pairs, inverse = np.unique(np.stack([here, there]), axis=1, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    width = int(there.max()) + 1 if len(there) else 1
+    pairs = here * width + there
+    kinds = np.unique(pairs)  # few
+    inverse = np.searchsorted(kinds, pairs)
     keep = np.zeros(len(keys), np.bool_)
     rows, targets = [], []
-    for kind, (a, b) in enumerate(pairs.T.tolist()):
-        kept, sent = transfer(old, new, side, a, b, host)
+    for kind, pair in enumerate(kinds.tolist()):
+        kept, sent = transfer(old, new, side, *divmod(pair, width), host)
         mine = np.flatnonzero(inverse == kind)
         keep[mine] = kept
         for target in sent:

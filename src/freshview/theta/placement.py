@@ -138,7 +138,8 @@ def route(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> Route
     ([0, 0, 1, 1], [0, 1, 2, 3])
     """
     at = addresses(placement, side, keys, hashes)
-    kinds, inverse = np.unique(at, return_inverse=True)
+    kinds = np.unique(at)  # few
+    inverse = np.searchsorted(kinds, at)
     stored = [stored_at(placement, side, int(a)) for a in kinds]
     visited = [visited_at(placement, side, int(a)) for a in kinds]
     hosts = [np.array((*s, *v), np.int64) for s, v in zip(stored, visited, strict=True)]

@@ -21,9 +21,14 @@ from typing import TypeAlias, assert_never
 
 import numpy as np
 
+from freshview.errors import FreshviewError
 from freshview.theta.migration import exchanges, transfer
 from freshview.theta.placement import addresses, stored_at, visited_at
 from freshview.theta.terms import Placement, Side
+
+
+class BrokenProtocol(FreshviewError):
+    """A message that cannot come while all keep to the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +139,8 @@ class Joiner:
     def _dispatch(self, message: Message) -> list[Effect]:
         match message:
             case Data(t, epoch, stored):
+                if not self.epoch <= epoch <= self.epoch + 1:
+                    raise BrokenProtocol(f"epoch {epoch} at a joiner in epoch {self.epoch}")
                 if epoch > self.epoch and self.coming is None:
                     self.early.append(message)  # its reshuffler's signal takes another way
                     return []

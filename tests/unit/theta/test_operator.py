@@ -256,7 +256,7 @@ def grown_join(pace: int | None, rows: int = 400, joiners: int = 8) -> ThetaJoin
 
 
 def test_state_moves_in_steps_that_pay_for_new_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While state moves, a joiner passes on its pace, or twice its new bytes if that is more."""
+    """While state moves, a joiner settles its pace, or twice its new bytes if that is more."""
     received: dict[int, int] = {}
     routed = Exchange._routed
 

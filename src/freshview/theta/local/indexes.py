@@ -51,6 +51,7 @@ class HashIndex:
     def candidates(self, probes: Tuples) -> Candidates:
         """Slots of equal hash."""
         rows = np.flatnonzero(joinable(self.equalities, other(self.side), probes))
+        rows = rows[np.argsort(probes.hash[rows])]  # searches in order stay in the cache
         hashes = probes.hash[rows]
         for probe, slot in self.runs.search(hashes, hashes, False, False, len(rows)):
             yield rows[probe], slot
@@ -74,6 +75,7 @@ class OrderedIndex:
         """Slots whose value lies in the interval of a probe."""
         values, valid = self.bound.values(other(self.side), probes.columns)
         rows = np.flatnonzero(valid)
+        rows = rows[np.argsort(values[rows])]
         i = self.bound.interval(other(self.side), values[rows])
         for probe, slot in self.runs.search(i.low, i.high, i.low_open, i.high_open, len(rows)):
             yield rows[probe], slot
@@ -94,9 +96,11 @@ class TimeIndex:
 
     def candidates(self, probes: Tuples) -> Candidates:
         """Slots within the reach of a probe."""
-        bounds = reach(self.window, other(self.side), probes.stamps.time)
+        rows = np.argsort(probes.stamps.time)
+        bounds = reach(self.window, other(self.side), probes.stamps.time[rows])
         assert bounds is not None
-        yield from self.runs.search(*bounds, False, False, len(probes))
+        for probe, slot in self.runs.search(*bounds, False, False, len(probes)):
+            yield rows[probe], slot
 
 
 class Scan:

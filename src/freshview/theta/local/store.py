@@ -64,8 +64,16 @@ class LocalStore(Protocol):
         """All the tuples; None if there never were any."""
         ...
 
-    def keep(self, mask: Mask) -> int:
-        """Forget all tuples but these, in the order of `all`; their bytes."""
+    def drop(self, slots: Numbers) -> None:
+        """Forget the tuples of some slots; the others stay in theirs."""
+        ...
+
+    def pin(self) -> None:
+        """Leave all tuples of now in their slots, with their weights, until `unpin`."""
+        ...
+
+    def unpin(self) -> None:
+        """Slots may change again."""
         ...
 
     def purge(self, horizon: Horizon) -> int:
@@ -96,6 +104,8 @@ class ArrayStore:
         self._index = choose_index(self.shape.theta, self.shape.limit, self.side)
         self._empty = 0
         self._by_key: dict[int, int] = {}
+        self._pinned = 0
+        self._shadowed: list[tuple[int, int]] = []
         self.bytes = 0
 
     def __len__(self) -> int:
@@ -140,26 +150,41 @@ class ArrayStore:
             return None
         return self._view.with_arrays([a[: self._length] for a in self._arrays])
 
-    def keep(self, mask: Mask) -> int:
-        """Forget all but these; how many bytes went."""
+    def drop(self, slots: Numbers) -> None:
+        """Forget the tuples of some slots; they stay empty until the store is compacted."""
         stored = self.all()
-        before = self.bytes
-        if stored is not None and not mask.all():
-            kept = stored.take(mask & (stored.weight != 0))
-            self._clear()
-            self._append(kept)
-        return before - self.bytes
+        if stored is not None:
+            alive = slots[stored.weight[slots] != 0]
+            stored.weight[alive] = 0
+            self._empty += len(alive)
+            self.bytes -= int(stored.size[alive].sum())
+
+    def pin(self) -> None:
+        """Equal rows that come now get slots of their own, and nothing is compacted."""
+        self._pinned = self._length
+
+    def unpin(self) -> None:
+        """Equal rows are one again."""
+        stored = self.all()
+        self._pinned = 0
+        for old, new in self._shadowed:
+            assert stored is not None
+            self._weigh(new, int(stored.weight[old]))
+            self.drop(np.array([old]))
+        self._shadowed = []
+        self._compact_if_empty()
 
     def purge(self, horizon: Horizon) -> int:
         """Forget what no row can join any more; how many bytes went."""
         stored = self.all()
-        if stored is None or not self._length or self.shape.limit is None:
+        if stored is None or self.shape.limit is None or self._pinned:
             return 0
+        before = self.bytes
         dead = expired(self.shape.limit, self.side, stored.stamps, horizon)
         # An index is rebuilt for it: wait until it pays.
-        if dead.sum() * 4 < self._length:
-            return 0
-        return self.keep(~dead)
+        if dead.sum() * 4 >= self._length:
+            self._compact(~dead)
+        return before - self.bytes
 
     def _append(self, tuples: Tuples) -> None:
         incoming = tuples.arrays()
@@ -181,25 +206,28 @@ class ArrayStore:
             self._by_key.update(zip(tuples.key.tolist(), slots.tolist(), strict=True))
 
     def _merge(self, tuples: Tuples) -> None:
-        fresh = []
+        fresh: list[tuple[int, int | None]] = []
         coming: dict[int, int] = {}
         weights = tuples.weight.copy()
         for row, key in enumerate(tuples.key.tolist()):
             slot, before = self._by_key.get(key), coming.get(key)
-            if slot is not None and self._is_same(slot, tuples, row):
+            same = slot is not None and self._is_same(slot, tuples, row)
+            if slot is not None and same and slot >= self._pinned:
                 self._weigh(slot, int(weights[row]))
             elif before is not None and is_same_row(tuples, before, tuples, row):
                 weights[before] += weights[row]
             else:
                 coming[key] = row
-                fresh.append(row)
-        rows = np.array([row for row in fresh if weights[row]], np.int64)
-        if len(rows):
+                fresh.append((row, slot if same else None))
+        fresh = [(row, slot) for row, slot in fresh if weights[row]]
+        if fresh:
+            rows = np.array([row for row, _ in fresh], np.int64)
             merged = tuples.take(rows)
             merged.weight[:] = weights[rows]
+            first = self._length
             self._append(merged)
-        if self._empty > FEWEST and 2 * self._empty > self._length:
-            self._compact()
+            self._shadowed += [(s, first + k) for k, (_, s) in enumerate(fresh) if s is not None]
+        self._compact_if_empty()
 
     def _is_same(self, slot: int, tuples: Tuples, row: int) -> bool:
         stored = self.all()
@@ -214,10 +242,14 @@ class ArrayStore:
         self._empty += gone
         self.bytes -= gone * int(stored.size[slot])
 
-    def _compact(self) -> None:
+    def _compact_if_empty(self) -> None:
+        if not self._pinned and self._empty > FEWEST and 2 * self._empty > self._length:
+            self._compact(np.ones(self._length, np.bool_))
+
+    def _compact(self, keep: Mask) -> None:
         stored = self.all()
         assert stored is not None
-        kept = stored.take(stored.weight != 0)
+        kept = stored.take(keep & (stored.weight != 0))
         self._clear()
         self._append(kept)
 

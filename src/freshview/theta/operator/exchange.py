@@ -23,7 +23,7 @@ NEW_BYTES_PAID = 2
 """While state moves, joiners send this many times the new bytes: what theorem 4.4.7 asks for."""
 
 LOCAL_PACE = 4
-"""A side of which nothing is sent is passed on so much faster: it may be that much larger."""
+"""A side of which nothing is sent is settled so much faster: it may be that much larger."""
 
 
 _NONE = np.zeros(0, np.bool_)
@@ -35,7 +35,7 @@ Parts: TypeAlias = dict[Side, tuple[Tuples, Mask]]
 class Exchange:
     """Runs batches over joiners; a migration is spread over as many batches as its `pace` asks.
 
-    After each batch a joiner passes on `pace` bytes of a side, or twice what the busiest joiner
+    After each batch a joiner settles `pace` bytes of a side, or twice what the busiest joiner
     received if that is more. Without a pace a migration is blocking: it ends before the next batch.
     A batch that raises leaves no trace of its tuples.
     """
@@ -141,22 +141,22 @@ class Exchange:
         return parts, received
 
     def _join_retiring(self, host: int, sides: Parts) -> list[Pairs]:
-        """New tuples of a host with old ones that it will get, from itself or from others."""
+        """New tuples of a host with those of others that it will get."""
         pairs = []
         for side, (tuples, _) in sides.items():
             across: Side = "S" if side == "R" else "R"
-            for sender in (host, *self._senders[across][host]):
-                pairs.extend(self.joiners[sender].join_retiring(host, side, tuples))
+            for sender in self._senders[across][host]:
+                pairs.extend(self.joiners[sender].join_for(host, side, tuples))
         return pairs
 
     def _move(self, budget: float) -> None:
         is_sent = {side: any(self._senders[side].values()) for side in SIDES}
-        for host, joiner in self.joiners.items():
+        for joiner in self.joiners.values():
             sent = 0
             for side in SIDES:
                 for to, tuples in joiner.send(side, budget * (1 if is_sent[side] else LOCAL_PACE)):
                     self.joiners[to].receive(side, tuples)
-                    sent += int(tuples.size.sum()) if to != host else 0
+                    sent += int(tuples.size.sum())
             self.metrics.moved_bytes += sent
             self.metrics.longest_move = max(self.metrics.longest_move, sent)
         if not any(joiner.retiring for joiner in self.joiners.values()):

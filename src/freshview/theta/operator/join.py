@@ -57,7 +57,8 @@ class ThetaJoin:
     """Joins two sources by any predicate, on joiners that re-partition themselves.
 
     Give it the changes of both sources batch by batch: every pair that the predicate and the window
-    admit comes out once, when the later of its rows comes; a deletion takes its pairs back.
+    admit comes out once, when the later of its rows comes; a deletion takes its pairs back. While
+    state moves, each joiner settles `pace` bytes of it a batch at least; with None, all at once.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class ThetaJoin:
         policy: Policy | None = None,
         window: Window | None = None,
         output_time: OutputTime = "max",
-        pace: int | None = 1 << 20,
+        pace: int | None = 1 << 16,
         seed: int = 0,
     ) -> None:
         if left.name == right.name:

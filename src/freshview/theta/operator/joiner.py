@@ -5,8 +5,9 @@ Here a batch ends before the next begins, and a simpler rule does: a tuple that 
 another joiner is joined with the new tuples of that joiner where it still is. So every batch gives
 all its pairs, also while state moves, and a tuple that arrives has nothing to catch up with.
 
-A migration costs nothing when it begins: the old state stays as it is, with its index, and is
-passed on from the front, piece by piece, to where the new placement has it, here or elsewhere.
+A migration costs nothing when it begins: the old state stays where it is, with its index, and is
+looked through from the front, piece by piece: what others need is sent, what this joiner does not
+need is dropped, and what it keeps is not touched.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MakeStore: TypeAlias = Callable[[Shape, Side], LocalStore]
 
 @dataclass
 class Retiring:
-    """The tuples of one side that a host had when an epoch began; the first `passed` have gone."""
+    """The tuples of a side that a host had when an epoch began; the first `passed` are settled."""
 
     host: int
     side: Side
@@ -40,53 +41,61 @@ class Retiring:
     new: Placement
     passed: int = 0
 
+    def __post_init__(self) -> None:
+        self.end = len(self.store)
+        self.store.pin()
+
     @property
     def is_done(self) -> bool:
-        """Whether all have gone where they belong."""
-        return self.passed == len(self.store)
+        """Whether all are settled."""
+        return self.passed == self.end
 
     @cached_property
     def ends(self) -> Numbers:
         """The bytes up to each tuple, itself included."""
-        return np.cumsum(self._tuples.size)
+        return np.cumsum(self._tuples().size[: self.end])
 
     @property
     def bytes(self) -> int:
-        """What is still here."""
+        """What is still to be settled."""
         return int(self.ends[-1]) - (int(self.ends[self.passed - 1]) if self.passed else 0)
 
-    def probe(self, tuples: Tuples, to: int) -> Pairs | None:
-        """New tuples of a joiner with those that are still here and belong to it."""
-        rows, slots = self.store.probe(tuples)
-        here = np.flatnonzero(slots >= self.passed)
-        if len(here):
-            rows, slots = rows[here], slots[here]
-            plan = self._plan(slots)
-            here = np.flatnonzero(plan.keep) if to == self.host else plan.row[plan.to == to]
-        across: Side = "S" if self.side == "R" else "R"
-        return pair_up(self.store, across, tuples, rows[here], slots[here])
+    def belong(self, slots: Numbers, to: int) -> Mask:
+        """Whether the tuples of slots are to be joined here for a host under the new placement."""
+        unsettled = (slots >= self.passed) & (slots < self.end)
+        answer = ~unsettled if to == self.host else np.zeros(len(slots), np.bool_)
+        open_slots = np.flatnonzero(unsettled)
+        if len(open_slots):
+            plan = self._plan(slots[open_slots])
+            mine = plan.keep if to == self.host else plan.row[plan.to == to]
+            answer[open_slots[mine]] = True
+        return answer
 
     def next(self, budget: float) -> list[tuple[int, Tuples]]:
-        """Those that go now, by host: of at most that many bytes, and one at least."""
+        """Settle tuples of at most that many bytes, and one at least; those that go, by host."""
         before = int(self.ends[self.passed - 1]) if self.passed else 0
         end = int(np.searchsorted(self.ends, before + budget, "right"))
         slots = np.arange(self.passed, max(end, self.passed + 1))
         self.passed = int(slots[-1]) + 1
-        slots = slots[self._tuples.weight[slots] != 0]
+        stored = self._tuples()
+        slots = slots[stored.weight[slots] != 0]
         plan = self._plan(slots)
-        going = [(self.host, self._tuples.take(slots[plan.keep]))]
-        for to in np.unique(plan.to).tolist():
-            going.append((to, self._tuples.take(slots[plan.row[plan.to == to]])))
+        going = [
+            (to, stored.take(slots[plan.row[plan.to == to]])) for to in np.unique(plan.to).tolist()
+        ]
+        self.store.drop(slots[~plan.keep])
+        if self.is_done:
+            self.store.unpin()
         return going
 
-    @cached_property
     def _tuples(self) -> Tuples:
         stored = self.store.all()
         assert stored is not None
         return stored
 
     def _plan(self, slots: Numbers) -> Moves:
-        keys, hashes = self._tuples.key[slots], self._tuples.hash[slots]
+        stored = self._tuples()
+        keys, hashes = stored.key[slots], stored.hash[slots]
         return moves(self.old, self.new, self.host, self.side, keys, hashes)
 
 
@@ -102,18 +111,16 @@ class BatchJoiner:
 
     def bytes(self, side: Side) -> int:
         """What is stored here of one side."""
-        waiting = self.retiring.get(side)
-        return self.state[side].bytes + (0 if waiting is None else waiting.bytes)
+        return self.state[side].bytes
 
     def begin(self, old: Placement, new: Placement) -> None:
-        """Enter the next epoch: what is here retires."""
+        """Enter the next epoch: of what is here, some has to go."""
         for side in SIDES:
             if len(self.state[side]):
                 self.retiring[side] = Retiring(self.host, side, self.state[side], old, new)
-                self.state[side] = self._make(self.shape, side)
 
     def send(self, side: Side, budget: float) -> list[tuple[int, Tuples]]:
-        """The next tuples of a side to go, each with the host that gets it, maybe this one."""
+        """The next tuples of a side to go, each with the host that gets it."""
         waiting = self.retiring.get(side)
         if waiting is None:
             return []
@@ -132,41 +139,43 @@ class BatchJoiner:
         Those of R come first: the stored ones meet the new tuples of S, as if all had been stored
         before. In which group a pair of one batch meets is thereby the same everywhere.
         """
-        found: list[Pairs | None] = []
+        found: list[Pairs] = []
         if r is not None:
-            found.append(_probe(self.state["S"], "R", r))
+            found.extend(self.join_for(self.host, "R", r))
         if s is not None:
-            found.append(_probe(self.state["R"], "S", s))
+            found.extend(self.join_for(self.host, "S", s))
             if r is not None and kept_r.any():
                 new = self._make(self.shape, "R")
                 new.add(r.take(kept_r))
-                found.append(_probe(new, "S", s))
-        return [p for p in found if p is not None]
+                found.extend(_pairs(new, "S", s, *new.probe(s)))
+        return found
 
-    def join_retiring(self, to: int, side: Side, tuples: Tuples) -> list[Pairs]:
-        """New tuples of a joiner with those that it will get from here; nothing changes."""
-        waiting = self.retiring.get("S" if side == "R" else "R")
-        pairs = None if waiting is None else waiting.probe(tuples, to)
-        return [] if pairs is None else [pairs]
+    def join_for(self, to: int, side: Side, tuples: Tuples) -> list[Pairs]:
+        """New tuples of a joiner, this or another, with those here that belong to it."""
+        across: Side = "S" if side == "R" else "R"
+        retiring, store = self.retiring.get(across), self.state[across]
+        if retiring is None and to != self.host:
+            return []
+        rows, slots = store.probe(tuples)
+        if retiring is not None:
+            mine = retiring.belong(slots, to)
+            rows, slots = rows[mine], slots[mine]
+        return _pairs(store, side, tuples, rows, slots)
 
     def store(self, side: Side, tuples: Tuples) -> None:
         """Keep new tuples."""
         self.state[side].add(tuples)
 
     def purge(self, horizon: Horizon) -> dict[Side, int]:
-        """Forget what is out of the window; bytes by side. What retires is not looked at."""
+        """Forget what is out of the window, unless it retires; bytes by side."""
         return {side: self.state[side].purge(horizon) for side in SIDES}
 
 
-def pair_up(
+def _pairs(
     store: LocalStore, side: Side, tuples: Tuples, rows: Numbers, slots: Numbers
-) -> Pairs | None:
-    """The pairs of rows of a batch of `side` and slots of a store; None if there are none."""
+) -> list[Pairs]:
+    """Rows of a batch of `side` with slots of a store."""
     if not len(rows):
-        return None
+        return []
     mine, theirs = tuples.take(rows), store.take(slots)
-    return Pairs(mine, theirs) if side == "R" else Pairs(theirs, mine)
-
-
-def _probe(store: LocalStore, side: Side, tuples: Tuples) -> Pairs | None:
-    return pair_up(store, side, tuples, *store.probe(tuples))
+    return [Pairs(mine, theirs) if side == "R" else Pairs(theirs, mine)]

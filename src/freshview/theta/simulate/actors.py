@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from freshview.theta.controller import Counts, observe
 from freshview.theta.placement import hosts_of
 from freshview.theta.protocol import Data, Message, Signal, Tuple, targets
 from freshview.theta.terms import Groups, Placement
@@ -92,10 +93,12 @@ class Reshuffler:
     statuses: dict[int, Status] = field(default_factory=dict)
     electing: bool = False
     resumed: int = 0
+    counts: Counts = field(default_factory=Counts)
 
     def route_next(self) -> None:
-        """Send the next tuple of the input to its joiners."""
+        """Count the next tuple, scaled up (algorithm 1), and send it to its joiners."""
         t = self.inputs.popleft()
+        self.counts = observe(self.counts, t.side, self.reshufflers)
         stored, visited = targets(self.placement, t)
         copies = {h: Data(t, self.epoch) for h in stored}
         copies |= {h: Data(t, self.epoch, stored=False) for h in visited}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from random import Random
 
-from freshview.theta.controller import choose, start
+from freshview.theta.controller import Policy, checkpoint, choose, is_due, start
 from freshview.theta.grid import can_merge, mappings, merge, reshape, split
 from freshview.theta.placement import hosts_of
 from freshview.theta.protocol import (
@@ -27,7 +27,10 @@ from freshview.theta.terms import Groups, HashPlacement, Hybrid, Placement, Size
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What a run is like: sizes, chances of events, and the predicate."""
+    """What a run is like: sizes, chances of events, and the predicate.
+
+    With a `policy` the controller decides by what it counted itself; otherwise at random.
+    """
 
     joiners: int = 4
     reshufflers: int = 3
@@ -39,6 +42,7 @@ class World:
     equality: bool = False
     blocking: bool = False
     most_hosts: int = 32
+    policy: Policy | None = None
     make_joiner: Callable[..., Joiner] = Joiner
 
 
@@ -168,7 +172,10 @@ class Run:
                         self.network.send(("joiner", host), ("reshuffler", k), acked)
 
     def _decide(self, controller: Reshuffler) -> None:
-        placement = self._next_placement(controller.placement)
+        if self.world.policy is None:
+            placement = self._next_placement(controller.placement)
+        else:
+            placement = self._by_policy(controller, self.world.policy)
         if placement == controller.placement:
             return
         self.migrations += 1
@@ -180,6 +187,14 @@ class Run:
             self._fail_over()
         else:
             controller.broadcast(change)
+
+    def _by_policy(self, controller: Reshuffler, policy: Policy) -> Placement:
+        current, counts = controller.placement, controller.counts
+        assert isinstance(current, Groups)
+        if not is_due(policy, counts, current.joiners):
+            return current
+        controller.counts = checkpoint(counts)
+        return choose(counts.now, current)
 
     def _fail_over(self) -> None:
         self.failovers += 1
