@@ -34,7 +34,7 @@ from freshview.theta import (
 from freshview.theta.controller import choose, start
 from freshview.theta.grid import can_merge, merge, split
 from freshview.theta.local.predicate import Condition
-from freshview.theta.placement import hosts_of
+from freshview.theta.placement import bucket_of, hosts_of
 from freshview.theta.terms import Groups, Hybrid, Placement
 
 Row = tuple[Any, ...]
@@ -254,15 +254,10 @@ class World:
         random = self.random
         sizes = Sizes(2.0 ** random.uniform(-5, 5), 1)
         if isinstance(current, Hybrid):
-            hosts = current.hosts
-            stored = [
-                int(h)
-                for j in self.join._exchange.joiners.values()
-                for side in ("R", "S")
-                if (t := j.state[side].all()) is not None
-                for h in t.hash
-            ]
-            heavy = sorted(random.sample(sorted(set(stored)), min(2, len(set(stored)))))
+            hosts, joiners = current.hosts, self.join._exchange.joiners
+            states = [j.state[side].all() for j in joiners.values() for side in ("R", "S")]
+            stored = {b for t in states if t is not None for b in bucket_of(t.hash).tolist()}
+            heavy = sorted(random.sample(sorted(stored), min(2, len(stored))))
             return Hybrid(hosts, tuple((h, choose(sizes, start(len(hosts)))) for h in heavy))
         if not isinstance(current, Groups):
             return current

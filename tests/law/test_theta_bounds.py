@@ -27,7 +27,16 @@ from freshview.theta.keys import keys_by_number
 from freshview.theta.migration import exchanges, moves
 from freshview.theta.placement import form_groups, hosts_of, route
 from freshview.theta.simulate.counted import CountedJoin, exchange_cost
-from freshview.theta.terms import Grid, Groups, Mapping, Placement, Side, Sizes
+from freshview.theta.terms import (
+    Grid,
+    Groups,
+    HashPlacement,
+    Hybrid,
+    Mapping,
+    Placement,
+    Side,
+    Sizes,
+)
 
 POWERS = st.integers(0, 7).map(lambda k: 1 << k)
 SIZES = st.builds(Sizes, st.integers(1, 10**6), st.integers(1, 10**6))
@@ -335,6 +344,40 @@ def test_any_migration_ends_in_the_new_placement(j: int, one: Sizes, two: Sizes)
     assert {k: v for k, v in stored.items() if v} == {
         k: v for k, v in placed(new, 60, 50).items() if v
     }
+
+
+def hybrids(joiners: int) -> st.SearchStrategy[Placement]:
+    heavy = st.dictionaries(
+        st.sampled_from([0, 1, 7, 65530, 65535]), SIZES.map(lambda s: choose(s, start(joiners)))
+    )
+    hosts = tuple(range(joiners))
+    return st.one_of(
+        st.just(HashPlacement(hosts)),
+        heavy.map(lambda h: Hybrid(hosts, tuple(sorted(h.items(), key=lambda e: e[0])))),
+    )
+
+
+@given(st.data(), st.integers(1, 7))
+def test_hosts_know_whom_to_wait_for(data: st.DataObject, joiners: int) -> None:
+    """Every tuple comes from a host that is listed, arrives once, and where it belongs."""
+    old, new = data.draw(hybrids(joiners)), data.draw(hybrids(joiners))
+    buckets = np.array([0, 1, 7, 65530, 65535, *range(20, 34)], np.uint64)
+    keys = keys_by_number(1, np.arange(10 * len(buckets)))
+    hashes = np.repeat(buckets << np.uint64(48), 10)
+    for side in ("R", "S"):
+        before = route(old, side, keys, hashes)  # type: ignore[arg-type]
+        after = route(new, side, keys, hashes)  # type: ignore[arg-type]
+        stored = set()
+        for host in range(joiners):
+            rows = before.row[(before.host == host) & before.stored]
+            plan = moves(old, new, host, side, keys[rows], hashes[rows])  # type: ignore[arg-type]
+            stored |= {(row, host) for row in rows[plan.keep].tolist()}
+            for row, to in zip(rows[plan.row].tolist(), plan.to.tolist(), strict=True):
+                assert host in exchanges(old, new)[to]
+                assert (row, to) not in stored
+                stored.add((row, to))
+        wanted = zip(after.row.tolist(), after.host.tolist(), after.stored.tolist(), strict=True)
+        assert stored == {(row, host) for row, host, kept in wanted if kept}
 
 
 @given(POWERS.filter(lambda j: j <= 16), SIZES)

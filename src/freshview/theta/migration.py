@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import lcm
 
 import numpy as np
 
-from freshview.theta.placement import addresses, hosts_of, old_part, stored_at
+from freshview.theta.placement import BUCKET_BITS, BUCKETS, addresses, hosts_of, old_part, stored_at
 from freshview.theta.terms import (
     Groups,
     Hashes,
-    HashPlacement,
     Hybrid,
     Keys,
     Mask,
@@ -124,7 +124,7 @@ def _sender(
 
 def _representatives(old: Placement, new: Placement) -> tuple[Keys, Hashes]:
     """Keys and hashes among which every address of both placements occurs."""
-    values = sorted({v for p in (old, new) for v in _hash_values(p)})
+    values = [b << 64 - BUCKET_BITS for b in _buckets(old, new)]
     parts = max(_parts(old), _parts(new))
     ends = sorted({e for p in (old, new) for e in _group_marks(p)})
     keys = [(part << 64) // parts | end for part in range(parts) for end in ends]
@@ -159,12 +159,10 @@ def _group_marks(placement: Placement) -> set[int]:
     return marks
 
 
-def _hash_values(placement: Placement) -> set[int]:
-    """One hash for each host that is chosen by hash, and those of all heavy values."""
-    match placement:
-        case Groups():
-            return {0}
-        case HashPlacement(hosts):
-            return set(range(len(hosts)))
-        case Hybrid(hosts, heavy):
-            return {*range(len(hosts)), *(v for v, _ in heavy)}
+def _buckets(old: Placement, new: Placement) -> list[int]:
+    """All the heavy buckets, and a light one for every pair of hosts that light ones can have."""
+    heavy = {b for p in (old, new) if isinstance(p, Hybrid) for b, _ in p.heavy}
+    hosts = [len(p.hosts) for p in (old, new) if not isinstance(p, Groups)]
+    every = lcm(*hosts)
+    light = (next(b for b in range(r, BUCKETS, every) if b not in heavy) for r in range(every))
+    return sorted({*heavy, *light})

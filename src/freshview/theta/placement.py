@@ -32,6 +32,20 @@ class Routes:
     stored: Mask
 
 
+BUCKET_BITS = 16
+BUCKETS = 1 << BUCKET_BITS
+"""Into how many buckets the values of a join key fall."""
+
+
+def bucket_of(hashes: Hashes) -> Numbers:
+    """The bucket of each hash, by its first bits.
+
+    >>> bucket_of(np.array([0, 3 << 48, (1 << 64) - 1], np.uint64)).tolist()
+    [0, 3, 65535]
+    """
+    return (hashes >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
+
+
 def hosts_of(placement: Placement) -> tuple[int, ...]:
     """All the hosts, each once."""
     return tuple(dict.fromkeys(placement.hosts))
@@ -68,12 +82,13 @@ def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> N
             finest = _finest(placement, side)
             return group_of(placement, keys) * finest + partition(keys, finest)
         case HashPlacement(hosts):
-            return (hashes % np.uint64(len(hosts))).astype(np.int64)
+            return bucket_of(hashes) % len(hosts)
         case Hybrid(hosts, heavy):
-            found = (hashes % np.uint64(len(hosts))).astype(np.int64)
+            buckets = bucket_of(hashes)
+            found = buckets % len(hosts)
             start = len(hosts)
-            for value, groups in heavy:
-                at = np.flatnonzero(hashes == np.uint64(value))
+            for bucket, groups in heavy:
+                at = np.flatnonzero(buckets == bucket)
                 found[at] = start + addresses(groups, side, keys[at], hashes[at])
                 start += _address_count(groups, side)
             return found

@@ -22,6 +22,7 @@ from typing import TypeAlias, assert_never
 import numpy as np
 
 from freshview.errors import FreshviewError
+from freshview.theta.keys import mix
 from freshview.theta.migration import exchanges, transfer
 from freshview.theta.placement import addresses, stored_at, visited_at
 from freshview.theta.terms import Placement, Side
@@ -236,7 +237,7 @@ class Joiner:
 @lru_cache(maxsize=65536)
 def address_of(placement: Placement, t: Tuple) -> int:
     """The address of one tuple."""
-    key, value = np.array([t.key], np.uint64), np.array([t.value], np.uint64)
+    key, value = np.array([t.key], np.uint64), mix(np.array([t.value], np.uint64))
     return int(addresses(placement, t.side, key, value)[0])
 
 

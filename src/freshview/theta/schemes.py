@@ -5,11 +5,11 @@ All of them give placements; joiners, routing and migration are the same for all
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freshview.theta.controller import (
     Counts,
@@ -23,7 +23,7 @@ from freshview.theta.controller import (
     start,
 )
 from freshview.theta.grid import group_sizes
-from freshview.theta.placement import hosts_of
+from freshview.theta.placement import BUCKETS, bucket_of, hosts_of
 from freshview.theta.terms import (
     Groups,
     Hashes,
@@ -180,9 +180,9 @@ class Dynamic:
 class HybridByKey:
     """For equalities under skew: light values by hash, each heavy one on a grid that adapts alone.
 
-    A value is heavy when its tuples, or its pairs, are more than `share` of what one joiner would
-    have of all, and light again below a quarter of that. Fewer than `least` bytes are not worth a
-    grid.
+    Values are counted in buckets. One is heavy when its tuples, or its pairs, are more than `share`
+    of what one joiner would have of all, and light again below a quarter of that. Fewer than
+    `least` bytes are not worth a grid.
     """
 
     joiners: int
@@ -190,64 +190,51 @@ class HybridByKey:
     share: float = 0.5
     least: float = 4096
     name: str = "hybrid"
-    r: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
-    s: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
-    total: float = 0
-    area: float = 0
-    touched: set[int] = field(default_factory=set)
     heavy: dict[int, Counts] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.sizes: dict[Side, NDArray[np.float64]] = {
+            "R": np.zeros(BUCKETS),
+            "S": np.zeros(BUCKETS),
+        }
 
     def first(self) -> Placement:
         """No value is heavy yet."""
         return Hybrid(tuple(range(self.joiners)))
 
     def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
-        """Count the bytes of each value."""
-        mine, others = (self.r, self.s) if side == "R" else (self.s, self.r)
-        values, inverse = np.unique(hashes, return_inverse=True)
-        sums = np.bincount(inverse, weights=sizes, minlength=len(values))
-        for value, size in zip(values.tolist(), sums.tolist(), strict=True):
-            mine[value] += size
-            self.area += size * others.get(value, 0.0)
-            self.touched.add(value)
-            if value in self.heavy:
-                came, went = max(size, 0), max(-size, 0)
-                self.heavy[value] = observe(self.heavy[value], side, came, went)
-        self.total += float(sizes.sum())
+        """Count the bytes of each bucket."""
+        sums = np.bincount(bucket_of(hashes), weights=sizes, minlength=BUCKETS)
+        self.sizes[side] += sums
+        for bucket, counts in self.heavy.items():
+            came, went = max(sums[bucket], 0.0), max(-sums[bucket], 0.0)
+            self.heavy[bucket] = observe(counts, side, came, went)
 
     def purge(self, side: Side, size: float) -> None:
         """All values shrink in proportion: which tuples went is not told."""
-        mine = self.r if side == "R" else self.s
-        before = sum(mine.values())
-        if not before:
-            return
-        rest = max(0.0, 1 - size / before)
-        for value in mine:
-            mine[value] *= rest
-        self.total, self.area = self.total - size, self.area * rest
-        for value, counts in self.heavy.items():
-            had = counts.now.r if side == "R" else counts.now.s
-            self.heavy[value] = observe(counts, side, purged=had * (1 - rest))
+        total = float(self.sizes[side].sum())
+        gone = min(1.0, size / total) if total else 0.0
+        for bucket, counts in self.heavy.items():
+            had = float(self.sizes[side][bucket])
+            self.heavy[bucket] = observe(counts, side, purged=had * gone)
+        self.sizes[side] *= 1 - gone
 
     def decide(self, current: Placement) -> Placement:
         """Grids for values that became heavy, new mappings for those that changed."""
         assert isinstance(current, Hybrid)
+        weights = self._weights()
         grids = dict(current.heavy)
-        for value in sorted(self.touched | grids.keys()):
-            sizes = Sizes(self.r.get(value, 0.0), self.s.get(value, 0.0))
-            weight = self._weight(sizes)
-            if value not in grids and weight > self.share:
-                grids[value] = choose(sizes, start(self.joiners))
-                self.heavy[value] = Counts(base=sizes)
-            elif value in grids and weight < self.share / 4:
-                del grids[value]
-                self.heavy.pop(value, None)
-            elif value in grids:
-                counts = self.heavy.setdefault(value, Counts(base=sizes))
-                if is_due(self.policy, counts, self.joiners):
-                    grids[value] = choose(sizes, grids[value])
-                    self.heavy[value] = checkpoint(counts)
-        self.touched.clear()
+        for bucket in np.flatnonzero(weights > self.share).tolist():
+            if bucket not in grids:
+                grids[bucket] = choose(self._sizes(bucket), start(self.joiners))
+                self.heavy[bucket] = Counts(base=self._sizes(bucket))
+        for bucket in list(grids):
+            counts = self.heavy.setdefault(bucket, Counts(base=self._sizes(bucket)))
+            if weights[bucket] < self.share / 4:
+                del grids[bucket], self.heavy[bucket]
+            elif is_due(self.policy, counts, self.joiners):
+                grids[bucket] = choose(counts.now, grids[bucket])
+                self.heavy[bucket] = checkpoint(counts)
         return Hybrid(current.hosts, tuple(sorted(grids.items(), key=lambda entry: entry[0])))
 
     def explain(self) -> str:
@@ -257,13 +244,16 @@ class HybridByKey:
             f"{len(self.heavy)} heavy ones on a grid of its own"
         )
 
-    def _weight(self, sizes: Sizes) -> float:
-        """What a value has of all, in shares of one joiner: of the tuples or of the pairs."""
-        if not (sizes.r and sizes.s and sizes.total >= self.least):
-            return 0
-        tuples = sizes.total * self.joiners / self.total if self.total else 0
-        pairs = sizes.r * sizes.s * self.joiners / self.area if self.area else 0
-        return max(tuples, pairs)
+    def _sizes(self, bucket: int) -> Sizes:
+        return Sizes(float(self.sizes["R"][bucket]), float(self.sizes["S"][bucket]))
+
+    def _weights(self) -> NDArray[np.float64]:
+        """What each bucket has of all, in shares of one joiner: of the tuples or of the pairs."""
+        r, s = self.sizes["R"], self.sizes["S"]
+        tuples, pairs = r + s, r * s
+        both = [tuples / max(tuples.sum(), 1), pairs / max(pairs.sum(), 1)]
+        worth = (r > 0) & (s > 0) & (tuples >= self.least)
+        return np.where(worth, np.maximum(*both) * self.joiners, 0.0)
 
 
 def show_mappings(placement: Placement) -> str:

@@ -111,9 +111,10 @@ class HashPlacement:
 
 @dataclass(frozen=True, slots=True)
 class Hybrid:
-    """Light values of the join key by hash, each heavy one on grids of its own over all hosts.
+    """Values of the join key in buckets: light ones at one host each, heavy ones on grids.
 
-    `heavy` is ordered by the hashes of the values.
+    Each of the `heavy` buckets, in ascending order, has grids of its own over all hosts. There are
+    so many buckets that a heavy one hardly holds more than one frequent value.
     """
 
     hosts: tuple[int, ...]

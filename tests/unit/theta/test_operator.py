@@ -287,6 +287,20 @@ def test_state_moves_in_steps_that_pay_for_new_rows(monkeypatch: pytest.MonkeyPa
     assert mapping_of(join) == Mapping(1, 8)
 
 
+def test_a_migration_begins_at_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a row is looked at before the next batch, however many there are."""
+    join = grown_join(pace=1)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("rows were looked at")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("freshview.theta.operator.joiner.moves", refuse)
+        patch.setattr("freshview.theta.local.store.ArrayStore._append", refuse)
+        join.migrate(choose(Sizes(1, 1000), join.placement))  # type: ignore[arg-type]
+    assert join.is_migrating
+
+
 def test_a_blocking_migration_ends_before_the_next_batch() -> None:
     join = grown_join(pace=None)
     join.migrate(choose(Sizes(1000, 1), join.placement))  # type: ignore[arg-type]

@@ -7,9 +7,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from random import Random
 
+import numpy as np
+
 from freshview.theta.controller import Policy, checkpoint, choose, is_due, start
 from freshview.theta.grid import can_merge, mappings, merge, reshape, split
-from freshview.theta.placement import hosts_of
+from freshview.theta.keys import mix
+from freshview.theta.placement import bucket_of, hosts_of
 from freshview.theta.protocol import (
     Ack,
     Joiner,
@@ -221,7 +224,8 @@ class Run:
 
     def _next_placement(self, current: Placement) -> Placement:
         if not isinstance(current, Groups):
-            heavy = sorted(self.random.sample(range(self.world.values), 2))
+            values = np.array(self.random.sample(range(self.world.values), 2), np.uint64)
+            heavy = sorted(bucket_of(mix(values)).tolist())
             return Hybrid(current.hosts, tuple((v, self._heavy_grid(current.hosts)) for v in heavy))
         if self.random.random() < 0.25:
             scaled = self._rescaled(current)
