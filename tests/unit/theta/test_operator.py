@@ -445,7 +445,9 @@ def test_explain_says_which_and_why() -> None:
     assert "2.5" in a_join(joiners=7).explain()
     assert "ordered index" in a_join(joiners=8).explain()
     assert "hash index" in a_join(EQUAL).explain()
-    assert "all pairs" in a_join(()).explain()
+    assert "all the rows" in a_join(()).explain()
+    assert "the times" in timed_join(Sliding(3), on=()).explain()
+    assert "1.4" in timed_join(Sliding(3), policy=Policy()).explain()
     assert "(2, 4)" in a_join(joiners=8, scheme="square").explain()
 
 
@@ -483,6 +485,7 @@ def test_what_cannot_be_is_refused() -> None:
         (BadWindow, lambda: Source("r", COLUMNS, retracts=True, clock=ManualClock())),
         (BadWindow, lambda: Source("r", {"w": "string"}, time="w")),
         (UnknownName, lambda: Source("r", COLUMNS, time="t")),
+        (UnknownName, lambda: Source("r", {})),
         (UnknownName, lambda: a_join().push({"q": []})),
         (BadRow, lambda: a_join().apply({"r": [((1, 1), -1)]})),
         (BadRow, lambda: a_join().push({"r": [(1, None)]})),

@@ -25,7 +25,6 @@ NEW_BYTES_PAID = 2
 LOCAL_PACE = 4
 """A side of which nothing is sent is settled so much faster: it may be that much larger."""
 
-
 _NONE = np.zeros(0, np.bool_)
 
 Parts: TypeAlias = dict[Side, tuple[Tuples, Mask]]

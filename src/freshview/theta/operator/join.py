@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -12,7 +12,17 @@ import numpy as np
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
 from freshview.errors import BadRow, FreshviewError, UnknownName
-from freshview.temporal import FullHistory, Horizon, TupleCount, Watermark, Window
+from freshview.temporal import (
+    Between,
+    FullHistory,
+    Hopping,
+    Horizon,
+    Sliding,
+    Tumbling,
+    TupleCount,
+    Watermark,
+    Window,
+)
 from freshview.temporal.terms import TIMED, BadWindow, OutputTime, Time, Times
 from freshview.theta.controller import Policy
 from freshview.theta.local.columns import Tuples, python_rows
@@ -31,6 +41,7 @@ from freshview.theta.schemes import (
     Scheme,
     Static,
     SymmetricHash,
+    show_mappings,
 )
 from freshview.theta.terms import Numbers, Placement, Side
 
@@ -149,14 +160,15 @@ class ThetaJoin:
             index = "a hash index on the columns of the equality"
         elif self.theta.first_range is not None:
             index = "an ordered index on the columns of the first range"
+        elif isinstance(self._limit, Sliding | Between | Tumbling | Hopping):
+            index = "an ordered index on the times"
         else:
-            index = "all pairs of stored rows"
-        return (
-            f"{self.scheme.explain()}\njoiners look up {index}\nmapping now: {self.metrics.mapping}"
-        )
+            index = "all the rows they have"
+        mapping = show_mappings(self.placement)
+        return f"{self.scheme.explain()}\njoiners look up {index}\nmapping now: {mapping}"
 
     def _run(self, given: Mapping[Side, tuple[object, Numbers | int]]) -> Output:
-        began = clock.perf_counter()
+        began = perf_counter()
         batches = self._read(given)
         for side, size in self._exchange.purge(self._horizon()).items():
             if size:
@@ -176,7 +188,7 @@ class ThetaJoin:
             self._counts[side] += batch.rows
             if self.sources[side].is_timed:
                 self._watermarks[side] = self._watermarks[side].observe(batch.times)
-        self._measure(batches, output, clock.perf_counter() - began)
+        self._measure(batches, output, perf_counter() - began)
         for sink in self._sinks:
             sink(output)
         return output
@@ -262,7 +274,8 @@ class ThetaJoin:
             return asked
         retracts = any(source.retracts for source in self.sources.values())
         shrinking = retracts or not isinstance(self.window, FullHistory)
-        policy = policy or Policy(shrinking=shrinking, fewest=joiners)
+        policy = policy or Policy(fewest=joiners)
+        policy = replace(policy, shrinking=policy.shrinking or shrinking)
         if asked in ("hash", "hybrid") and not self.theta.equalities:
             raise BadJoin(
                 f"the scheme '{asked}' needs an equality between the sources",

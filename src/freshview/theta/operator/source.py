@@ -36,6 +36,8 @@ class Source:
         retracts: bool = False,
         table: bool = False,
     ) -> None:
+        if not columns:
+            raise UnknownName(f"'{name}' has no columns", instead="declare one or more")
         declared = tuple(Column(c, read_type(t)) for c, t in columns.items())
         self.relation = Relation(name, declared, static=table)
         self.time = self._place(time)
