@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from freshview.theta.local import store
-from freshview.theta.migration import Moves, moves
-from freshview.theta.operator import joiner
+from freshview.theta.migration import Moves, Transfers
 from freshview.theta.operator.exchange import Exchange
 from freshview.theta.operator.joiner import Retiring
 from tests.differential.theta_worlds import World
@@ -77,11 +76,13 @@ def test_equal_rows_of_two_epochs_wait_to_be_one(monkeypatch: pytest.MonkeyPatch
 
 
 def test_tuples_that_a_host_does_not_need_are_discarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    moves = Transfers.moves
+
     def hoard(*args: Any) -> Moves:
         plan = moves(*args)
         return Moves(np.ones_like(plan.keep), plan.row, plan.to)
 
-    monkeypatch.setattr(joiner, "moves", hoard)
+    monkeypatch.setattr(Transfers, "moves", hoard)
     assert fails()
 
 

@@ -24,7 +24,7 @@ from freshview.theta.grid import (
     split,
 )
 from freshview.theta.keys import keys_by_number
-from freshview.theta.migration import exchanges, moves
+from freshview.theta.migration import Transfers, exchanges
 from freshview.theta.placement import form_groups, hosts_of, route
 from freshview.theta.simulate.counted import CountedJoin, exchange_cost
 from freshview.theta.terms import (
@@ -288,7 +288,7 @@ def exchanged(
         routes = route(old, side, keys, keys)
         for host in hosts_of(old):
             rows = routes.row[(routes.host == host) & routes.stored]
-            plan = moves(old, new, host, side, keys[rows], keys[rows])
+            plan = Transfers(old, new).moves(host, side, keys[rows], keys[rows])
             stored.setdefault((host, side), set()).update(rows[plan.keep].tolist())
             for row, to in zip(rows[plan.row].tolist(), plan.to.tolist(), strict=True):
                 assert row not in stored.get((to, side), set()), "a tuple came twice"
@@ -361,6 +361,7 @@ def hybrids(joiners: int) -> st.SearchStrategy[Placement]:
 def test_hosts_know_whom_to_wait_for(data: st.DataObject, joiners: int) -> None:
     """Every tuple comes from a host that is listed, arrives once, and where it belongs."""
     old, new = data.draw(hybrids(joiners)), data.draw(hybrids(joiners))
+    transfers = Transfers(old, new)
     buckets = np.array([0, 1, 7, 65530, 65535, *range(20, 34)], np.uint64)
     keys = keys_by_number(1, np.arange(10 * len(buckets)))
     hashes = np.repeat(buckets << np.uint64(48), 10)
@@ -370,7 +371,7 @@ def test_hosts_know_whom_to_wait_for(data: st.DataObject, joiners: int) -> None:
         stored = set()
         for host in range(joiners):
             rows = before.row[(before.host == host) & before.stored]
-            plan = moves(old, new, host, side, keys[rows], hashes[rows])  # type: ignore[arg-type]
+            plan = transfers.moves(host, side, keys[rows], hashes[rows])  # type: ignore[arg-type]
             stored |= {(row, host) for row in rows[plan.keep].tolist()}
             for row, to in zip(rows[plan.row].tolist(), plan.to.tolist(), strict=True):
                 assert host in exchanges(old, new)[to]

@@ -35,45 +35,52 @@ class Moves:
     to: Numbers
 
 
-def moves(
-    old: Placement, new: Placement, host: int, side: Side, keys: Keys, hashes: Hashes
-) -> Moves:
-    """What a host keeps, discards and sends of the tuples that it stores under `old`.
+class Transfers:
+    """The migration from one placement to another: what each host keeps, discards and sends."""
 
-    >>> from freshview.theta.grid import reshape
-    >>> from freshview.theta.terms import Grid, Mapping
-    >>> before = Grid(Mapping(2, 1), (0, 1))
-    >>> after = Groups((reshape(before, Mapping(1, 2)),))
-    >>> keys = np.array([1, 2], np.uint64)  # both in the first half
-    >>> moves(Groups((before,)), after, 0, "R", keys, keys).to.tolist()
-    [1, 1]
-    >>> moves(Groups((before,)), after, 0, "S", keys, keys).keep.tolist()
-    [True, True]
-    """
-    here = addresses(old, side, keys, hashes)
-    there = addresses(new, side, keys, hashes)
-    width = int(there.max()) + 1 if len(there) else 1
-    pairs = here * width + there
-    kinds = np.unique(pairs)  # few
-    inverse = np.searchsorted(kinds, pairs)
-    keep = np.zeros(len(keys), np.bool_)
-    rows, targets = [], []
-    for kind, pair in enumerate(kinds.tolist()):
-        kept, sent = transfer(old, new, side, *divmod(pair, width), host)
-        mine = np.flatnonzero(inverse == kind)
-        keep[mine] = kept
-        for target in sent:
-            rows.append(mine)
-            targets.append(np.full(len(mine), target))
-    if not rows:
-        nothing = np.zeros(0, np.int64)
-        return Moves(keep, nothing, nothing)
-    row, to = np.concatenate(rows), np.concatenate(targets)
-    order = np.argsort(row, kind="stable")
-    return Moves(keep, row[order], to[order])
+    def __init__(self, old: Placement, new: Placement) -> None:
+        self.old = old
+        self.new = new
+        self._by_host: dict[tuple[int, Side, int, int], tuple[bool, tuple[int, ...]]] = {}
+
+    def moves(self, host: int, side: Side, keys: Keys, hashes: Hashes) -> Moves:
+        """What a host does with tuples that it stores under the old placement.
+
+        >>> from freshview.theta.grid import reshape
+        >>> from freshview.theta.terms import Grid, Mapping
+        >>> before = Grid(Mapping(2, 1), (0, 1))
+        >>> after = reshape(before, Mapping(1, 2))
+        >>> transfers = Transfers(Groups((before,)), Groups((after,)))
+        >>> keys = np.array([1, 2], np.uint64)  # both in the first half
+        >>> transfers.moves(0, "R", keys, keys).to.tolist()
+        [1, 1]
+        >>> transfers.moves(0, "S", keys, keys).keep.tolist()
+        [True, True]
+        """
+        here = addresses(self.old, side, keys, hashes)
+        there = addresses(self.new, side, keys, hashes)
+        width = int(there.max()) + 1 if len(there) else 1
+        pairs = here * width + there
+        kinds = np.unique(pairs)  # few
+        inverse = np.searchsorted(kinds, pairs)
+        plans = [self._plan(host, side, *divmod(pair, width)) for pair in kinds.tolist()]
+        keep = np.array([kept for kept, _ in plans], np.bool_)[inverse]
+        lengths = np.array([len(sent) for _, sent in plans], np.int64)[inverse]
+        row = np.repeat(np.arange(len(keys)), lengths)
+        counts = np.array([len(sent) for _, sent in plans], np.int64)
+        starts = np.cumsum(counts) - counts
+        within = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        targets = np.array([to for _, sent in plans for to in sent], np.int64)
+        return Moves(keep, row, targets[starts[inverse][row] + within])
+
+    def _plan(self, host: int, side: Side, here: int, there: int) -> tuple[bool, tuple[int, ...]]:
+        plan = self._by_host.get((host, side, here, there))
+        if plan is None:
+            plan = transfer(self.old, self.new, side, here, there, host)
+            self._by_host[host, side, here, there] = plan
+        return plan
 
 
-@lru_cache(maxsize=65536)
 def transfer(
     old: Placement, new: Placement, side: Side, here: int, there: int, host: int
 ) -> tuple[bool, tuple[int, ...]]:

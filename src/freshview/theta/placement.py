@@ -87,9 +87,11 @@ def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> N
             buckets = bucket_of(hashes)
             found = buckets % len(hosts)
             start = len(hosts)
+            present = set(np.unique(buckets).tolist()) if heavy else set()
             for bucket, groups in heavy:
-                at = np.flatnonzero(buckets == bucket)
-                found[at] = start + addresses(groups, side, keys[at], hashes[at])
+                if bucket in present:
+                    at = np.flatnonzero(buckets == bucket)
+                    found[at] = start + addresses(groups, side, keys[at], hashes[at])
                 start += _address_count(groups, side)
             return found
         case _:
@@ -144,29 +146,49 @@ def old_part(placement: Placement, side: Side, address: int) -> int:
             assert_never(placement)
 
 
-def route(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> Routes:
-    """The copies of tuples, and where they go; those for one host keep the order of the batch.
+class Layout:
+    """A placement that remembers the hosts of the addresses it was asked for."""
 
-    >>> keys = np.array([0, 1 << 63], np.uint64)
-    >>> routes = route(form_groups((Mapping(2, 2),)), "R", keys, keys)
-    >>> routes.row.tolist(), routes.host.tolist()
-    ([0, 0, 1, 1], [0, 1, 2, 3])
-    """
-    at = addresses(placement, side, keys, hashes)
-    kinds = np.unique(at)  # few
-    inverse = np.searchsorted(kinds, at)
-    stored = [stored_at(placement, side, int(a)) for a in kinds]
-    visited = [visited_at(placement, side, int(a)) for a in kinds]
-    hosts = [np.array((*s, *v), np.int64) for s, v in zip(stored, visited, strict=True)]
-    kept = [np.arange(len(h)) < len(s) for h, s in zip(hosts, stored, strict=True)]
-    lengths = np.array([len(h) for h in hosts], np.int64)[inverse]
-    rows = np.repeat(np.arange(len(keys)), lengths)
-    starts = np.cumsum([0, *(len(h) for h in hosts)])[:-1].astype(np.int64)
-    before = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    within = np.arange(len(rows)) - before + np.repeat(starts[inverse], lengths)
-    if not len(rows):
-        return Routes(rows, rows, np.zeros(0, np.bool_))
-    return Routes(rows, np.concatenate(hosts)[within], np.concatenate(kept)[within])
+    def __init__(self, placement: Placement) -> None:
+        self.placement = placement
+        self._hosts: dict[tuple[Side, int], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    def hosts(self, side: Side, address: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The hosts that keep the tuples of an address, and those that only join them."""
+        known = self._hosts.get((side, address))
+        if known is None:
+            stored = stored_at(self.placement, side, address)
+            known = stored, visited_at(self.placement, side, address)
+            self._hosts[side, address] = known
+        return known
+
+    def route(self, side: Side, keys: Keys, hashes: Hashes) -> Routes:
+        """The copies of tuples, and where they go; those for a host keep the order of the batch.
+
+        >>> keys = np.array([0, 1 << 63], np.uint64)
+        >>> routes = Layout(form_groups((Mapping(2, 2),))).route("R", keys, keys)
+        >>> routes.row.tolist(), routes.host.tolist()
+        ([0, 0, 1, 1], [0, 1, 2, 3])
+        """
+        at = addresses(self.placement, side, keys, hashes)
+        if not len(at):
+            return Routes(at, at, np.zeros(0, np.bool_))
+        kinds = np.unique(at)  # few
+        inverse = np.searchsorted(kinds, at)
+        known = [self.hosts(side, a) for a in kinds.tolist()]
+        hosts = np.array([h for stored, visited in known for h in (*stored, *visited)], np.int64)
+        counts = np.array([len(stored) + len(visited) for stored, visited in known])
+        kept = np.array([len(stored) for stored, _ in known])
+        lengths = counts[inverse]
+        rows = np.repeat(np.arange(len(at)), lengths)
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        starts = np.cumsum(counts) - counts
+        return Routes(rows, hosts[starts[inverse][rows] + within], within < kept[inverse][rows])
+
+
+def route(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> Routes:
+    """The copies of tuples under a placement."""
+    return Layout(placement).route(side, keys, hashes)
 
 
 def _finest(groups: Groups, side: Side) -> int:

@@ -222,7 +222,7 @@ class Joiner:
     def _migrate(self, t: Tuple) -> list[Effect]:
         assert self.coming is not None
         here, there = address_of(self.placement, t), address_of(self.coming, t)
-        _, sent = transfer(self.placement, self.coming, t.side, here, there, self.host)
+        _, sent = _transfer(self.placement, self.coming, t.side, here, there, self.host)
         return [Send(to, Migrated(t, self.epoch + 1)) for to in sent]
 
     def _join(self, t: Tuple, *sets: list[Tuple]) -> list[Effect]:
@@ -232,6 +232,9 @@ class Joiner:
             if self.predicate(r, s):
                 pairs.append(Output(r, s))
         return pairs
+
+
+_transfer = lru_cache(maxsize=65536)(transfer)
 
 
 @lru_cache(maxsize=65536)

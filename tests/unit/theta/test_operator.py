@@ -295,7 +295,7 @@ def test_a_migration_begins_at_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("rows were looked at")
 
     with monkeypatch.context() as patch:
-        patch.setattr("freshview.theta.operator.joiner.moves", refuse)
+        patch.setattr("freshview.theta.migration.Transfers.moves", refuse)
         patch.setattr("freshview.theta.local.store.ArrayStore._append", refuse)
         join.migrate(choose(Sizes(1, 1000), join.placement))  # type: ignore[arg-type]
     assert join.is_migrating

@@ -12,10 +12,10 @@ from freshview.theta.grid import load_factor, lower_bound, optimal
 from freshview.theta.local.columns import Tuples
 from freshview.theta.local.store import ArrayStore, Shape
 from freshview.theta.metrics import Metrics
-from freshview.theta.migration import exchanges_of
+from freshview.theta.migration import Transfers, exchanges_of
 from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStore
 from freshview.theta.operator.output import Pairs
-from freshview.theta.placement import Routes, hosts_of, route
+from freshview.theta.placement import Layout, hosts_of
 from freshview.theta.schemes import show_mappings
 from freshview.theta.terms import Groups, Mask, Placement, Side, Sizes
 
@@ -48,7 +48,7 @@ class Exchange:
         make_store: MakeStore = ArrayStore,
     ) -> None:
         self.shape = shape
-        self.placement = placement
+        self.layout = Layout(placement)
         self.pace = pace
         self.metrics = metrics
         self.is_migrating = False
@@ -58,15 +58,21 @@ class Exchange:
         self.joiners: dict[int, BatchJoiner] = {}
         self._hire(placement)
 
+    @property
+    def placement(self) -> Placement:
+        """Where tuples go now."""
+        return self.layout.placement
+
     def begin(self, placement: Placement) -> None:
         """Enter the epoch of another placement; nothing happens if it is the current one."""
         if placement == self.placement:
             return
         self._hire(placement)
+        transfers = Transfers(self.placement, placement)
         for joiner in self.joiners.values():
-            joiner.begin(self.placement, placement)
+            joiner.begin(transfers)
         self._senders = {side: exchanges_of(side, self.placement, placement) for side in SIDES}
-        self.placement = placement
+        self.layout = Layout(placement)
         self.is_migrating = True
         self.metrics.migrations += 1
 
@@ -130,7 +136,7 @@ class Exchange:
         for side, tuples in batch.items():
             if not len(tuples):
                 continue
-            routes: Routes = route(self.placement, side, tuples.key, tuples.hash)
+            routes = self.layout.route(side, tuples.key, tuples.hash)
             order = np.argsort(routes.host, kind="stable")
             hosts, starts = np.unique(routes.host[order], return_index=True)
             for host, rows in zip(hosts.tolist(), np.split(order, starts[1:]), strict=True):

@@ -22,9 +22,9 @@ import numpy as np
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples
 from freshview.theta.local.store import ArrayStore, LocalStore, Shape
-from freshview.theta.migration import Moves, moves
+from freshview.theta.migration import Moves, Transfers
 from freshview.theta.operator.output import Pairs
-from freshview.theta.terms import Mask, Numbers, Placement, Side
+from freshview.theta.terms import Mask, Numbers, Side
 
 SIDES: tuple[Side, Side] = ("R", "S")
 MakeStore: TypeAlias = Callable[[Shape, Side], LocalStore]
@@ -37,8 +37,7 @@ class Retiring:
     host: int
     side: Side
     store: LocalStore
-    old: Placement
-    new: Placement
+    transfers: Transfers
     passed: int = 0
 
     def __post_init__(self) -> None:
@@ -96,7 +95,7 @@ class Retiring:
     def _plan(self, slots: Numbers) -> Moves:
         stored = self._tuples()
         keys, hashes = stored.key[slots], stored.hash[slots]
-        return moves(self.old, self.new, self.host, self.side, keys, hashes)
+        return self.transfers.moves(self.host, self.side, keys, hashes)
 
 
 class BatchJoiner:
@@ -113,11 +112,11 @@ class BatchJoiner:
         """What is stored here of one side."""
         return self.state[side].bytes
 
-    def begin(self, old: Placement, new: Placement) -> None:
+    def begin(self, transfers: Transfers) -> None:
         """Enter the next epoch: of what is here, some has to go."""
         for side in SIDES:
             if len(self.state[side]):
-                self.retiring[side] = Retiring(self.host, side, self.state[side], old, new)
+                self.retiring[side] = Retiring(self.host, side, self.state[side], transfers)
 
     def send(self, side: Side, budget: float) -> list[tuple[int, Tuples]]:
         """The next tuples of a side to go, each with the host that gets it."""
