@@ -29,6 +29,9 @@ from freshview.theta.terms import Mask, Numbers, Side
 SIDES: tuple[Side, Side] = ("R", "S")
 MakeStore: TypeAlias = Callable[[Shape, Side], LocalStore]
 
+Snapshot: TypeAlias = dict[Side, tuple[Tuples, int, int]]
+"""By side: the tuples, how many of them are settled, and how many are of the epoch before."""
+
 
 @dataclass
 class Retiring:
@@ -164,6 +167,30 @@ class BatchJoiner:
     def store(self, side: Side, tuples: Tuples) -> None:
         """Keep new tuples."""
         self.state[side].add(tuples)
+
+    def snapshot(self) -> Snapshot:
+        """All that is here, as values: tuples of the old epoch, settled or not, then the others."""
+        parts: dict[Side, tuple[Tuples, int, int]] = {}
+        for side in SIDES:
+            stored = self.state[side].all()
+            if stored is None:
+                continue
+            alive = np.flatnonzero(stored.weight != 0)
+            retiring = self.retiring.get(side)
+            marks = (0, 0) if retiring is None else (retiring.passed, retiring.end)
+            passed, end = np.searchsorted(alive, marks).tolist()
+            parts[side] = stored.take(alive), passed, end
+        return parts
+
+    def restore(self, parts: Snapshot, transfers: Transfers | None) -> None:
+        """Become what a snapshot says, in the midst of a migration if there was one."""
+        for side, (tuples, passed, end) in parts.items():
+            store = self.state[side]
+            store.add(tuples.take(np.arange(end)))
+            if passed < end:
+                assert transfers is not None
+                self.retiring[side] = Retiring(self.host, side, store, transfers, passed)
+            store.add(tuples.take(np.arange(end, len(tuples))))
 
     def purge(self, horizon: Horizon) -> dict[Side, int]:
         """Forget what is out of the window, unless it retires; bytes by side."""
