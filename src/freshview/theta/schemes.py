@@ -158,9 +158,8 @@ class Dynamic:
             return current
         now = self.counts.now
         self.counts = checkpoint(self.counts)
-        scaled = rescale(self.policy, now, choose(now, current), self.next_host)
-        self.next_host = max(self.next_host, max(scaled.hosts) + 1)
-        return scaled
+        self.next_host = max(self.next_host, max(current.hosts) + 1)
+        return rescale(self.policy, now, choose(now, current), self.next_host)
 
     def explain(self) -> str:
         """The bound that holds."""

@@ -62,6 +62,8 @@ class Grid:
     def __post_init__(self) -> None:
         if len(self.hosts) != self.mapping.joiners:
             raise BadGrid(f"{self.mapping} needs {self.mapping.joiners} hosts")
+        if len(set(self.hosts)) != len(self.hosts):
+            raise BadGrid(f"a host has two cells of {self.mapping}")
         for parts in (self.mapping.n, self.mapping.m):
             if parts < 1 or parts & (parts - 1):
                 raise BadGrid(f"{self.mapping} has a side that is no power of two")
