@@ -48,6 +48,16 @@ def hops(title: str) -> set[Hop]:
     return calls
 
 
+def forget() -> None:
+    """Empty the compiler's caches: other tests of this process may have compiled the same query."""
+    passes = ("calculus", "simplify", "ivm", "program", "plan")
+    rooms = tuple(f"freshview.{room}" for room in passes)
+    for module in [m for name, m in sys.modules.items() if name.startswith(rooms)]:
+        for value in list(vars(module).values()):
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+
 def calls(work: Callable[[], None]) -> set[Hop]:
     """The functions and the classes of Freshview that are called on the way, in any thread."""
     seen: set[Hop] = set()
@@ -57,6 +67,7 @@ def calls(work: Callable[[], None]) -> set[Hop]:
             file = str(Path(frame.f_code.co_filename).relative_to(SOURCE))
             seen.update((file, name) for name in frame.f_code.co_qualname.split("."))
 
+    forget()
     sys.setprofile(note)
     threading.setprofile(note)
     try:
