@@ -111,7 +111,7 @@ def _with_groups(answers: Mapping[str, _Answer], program: Program) -> dict[str, 
 
 def _existence(m: Map, others: Sequence[Map]) -> Expr | None:
     """A map of which rows there are, by the one that counts them."""
-    counted = _kept(m.definition.body, others) if isinstance(m.definition, Exists) else None
+    counted = kept_view(m.definition.body, others) if isinstance(m.definition, Exists) else None
     return None if counted is None else exists(counted)
 
 
@@ -126,7 +126,7 @@ def _groups(m: Map, others: Sequence[Map], program: Program) -> Expr | None:
             rows = counted.body if isinstance(counted, Sum) else counted
         case _:
             return None
-    view = _kept(counted, others)
+    view = kept_view(counted, others)
     if not isinstance(rows, Rel) or not isinstance(view, View):
         return None
     relation = next(r for r in program.relations if r.name == rows.name)
@@ -151,7 +151,7 @@ def _product(m: Map, others: Sequence[Map]) -> Expr | None:
         near = [w for w in weights if free(w) <= outs(part)]
         for chosen in (near, []) if near else ([],):
             visible = tuple(sorted(keys & outs(part)))
-            view = _kept(sum_(visible, mul(part, *chosen)), others)
+            view = kept_view(sum_(visible, mul(part, *chosen)), others)
             if view is not None:
                 views.append(view)
                 weights = [w for w in weights if w not in chosen]
@@ -239,7 +239,7 @@ def _parts(all_factors: Sequence[Expr], keys: frozenset[str]) -> list[list[Expr]
     return [part for _, part in groups]
 
 
-def _kept(e: Expr, others: Sequence[Map]) -> Expr | None:
+def kept_view(e: Expr, others: Sequence[Map]) -> Expr | None:
     """The view of a map that is defined like a term, over the variables of the term."""
     for o in others:
         renaming = alike(o.definition, e)
