@@ -1,11 +1,13 @@
 """Layouts that keep less, with and without the pass: the views are those of the reference engine.
 
-Maps that are walked through together share records, and orders follow their groups when read.
+Maps that are walked through together share records, counts are asked of finer ones, and orders
+follow their groups when they are read.
 """
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.merge import merge
 from freshview.program.terms import Program
 from freshview.sql.load import load
-from tests.law.loops import Case, agree
+from tests.law.loops import PASSES, Case, agree
 
 STREAMS = (
     "CREATE STREAM o (id INT NOT NULL, c INT, r INT NOT NULL);"
@@ -36,11 +38,18 @@ FIRST = (
 )
 
 
-def program_of(texts: tuple[str, ...], mode: Mode) -> Program:
+ORDERED = DeltaOptions(ordered=True)
+TOTALS = (
+    "SELECT SUM(x) AS t FROM o, i WHERE o.id = i.id",
+    "SELECT SUM(c * y) AS t, COUNT(*) AS n FROM o, i WHERE o.id = i.id AND r > 0",
+)
+
+
+def program_of(texts: tuple[str, ...], mode: Mode, options: DeltaOptions = ORDERED) -> Program:
     """One program of several views."""
     views = "".join(f"CREATE VIEW v{n} AS {text};" for n, text in enumerate(texts))
     catalog, queries = load(STREAMS + views)
-    options = DeltaOptions(mode=mode, ordered=True)
+    options = replace(options, mode=mode)
     used = [[r for r in catalog.relations.values() if r.name in relations(q.term)] for q in queries]
     return merge(compile_queries([q], of, options) for q, of in zip(queries, used, strict=True))
 
@@ -81,6 +90,15 @@ def test_maps_that_are_walked_through_together(seed: int, mode: Mode) -> None:
 def test_orders_that_follow_when_they_are_read(seed: int, mode: Mode) -> None:
     case = Case(program_of(FIRST, mode), batches(seed))
     assert agree(case, ("usual", "listings", "fuse")) == 3
+
+
+@pytest.mark.parametrize("mode", ["tuple", "batch"])
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_that_finer_ones_answer_for(seed: int, mode: Mode) -> None:
+    program = program_of(TOTALS, mode, DeltaOptions(depth=1, project=True))
+    kept = plan_kernel(program, passes=PASSES["derive"]).program.maps
+    assert len(plan_kernel(program).program.maps) < len(kept)
+    assert agree(Case(program, batches(seed)), ("usual", "derive", "fuse")) > 1
 
 
 def test_maps_over_some_of_the_rows_share_their_records() -> None:

@@ -15,9 +15,10 @@ from itertools import combinations
 from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import factors, mul, sum_
 from freshview.calculus.scope import is_value
-from freshview.calculus.terms import Expr, Mul, Sum
+from freshview.calculus.terms import Delta, Expr, Mul, Sum, View
+from freshview.calculus.walk import subterms
 from freshview.codegen.layout.selection import is_test
-from freshview.program.terms import Map
+from freshview.program.terms import Map, Program
 
 Columns = tuple[int, ...]
 """The record's column of each key of a map."""
@@ -46,6 +47,23 @@ class Walk:
 
 Walks = Mapping[str, frozenset[Walk]]
 """How triggers read maps."""
+
+
+def walks_of(program: Program) -> Walks:
+    """How triggers read maps: maybe row by row.
+
+    What is known are the columns of the row, or those of the rows of a batch.
+    """
+    out: dict[str, set[Walk]] = {}
+    for number, t in enumerate(program.triggers):
+        for s in t.statements:
+            parts = list(subterms(s.term))
+            known = {*t.params, *(v for e in parts if isinstance(e, Delta) for v in e.vars)}
+            for e in parts:
+                if isinstance(e, View):
+                    at = frozenset(i for i, v in enumerate(e.vars) if v in known)
+                    out.setdefault(e.name, set()).add(Walk(number, at))
+    return {name: frozenset(walks) for name, walks in out.items()}
 
 
 def fuse(maps: Sequence[Map], walks: Walks) -> list[list[tuple[Map, Columns]]]:

@@ -7,13 +7,11 @@ from dataclasses import replace
 
 from freshview.calculus.functions import Functions
 from freshview.calculus.scope import relations
-from freshview.calculus.terms import Delta, View
 from freshview.calculus.types import INT, Type
-from freshview.calculus.walk import subterms
 from freshview.codegen.cpp.code import identifier
 from freshview.codegen.cpp.ring_types import cofactors, header_type
 from freshview.codegen.layout.dependencies import determining
-from freshview.codegen.layout.fuse import Walk, Walks, fuse
+from freshview.codegen.layout.fuse import fuse, walks_of
 from freshview.codegen.layout.terms import Layout, MapPlace, Table
 from freshview.codegen.options import KernelPasses
 from freshview.errors import NotNative
@@ -26,7 +24,7 @@ def place_maps(program: Program, functions: Functions, passes: KernelPasses) -> 
     places: dict[str, MapPlace] = {}
     apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
     maps = {m.name: m for m in program.maps}
-    for group in fuse(program.maps, _walks(program)) if passes.fuse else apart:
+    for group in fuse(program.maps, walks_of(program)) if passes.fuse else apart:
         name = f"m_{identifier(group[0][0].name)}"
         for payload, (m, columns) in enumerate(group):
             places[m.name] = MapPlace(name, payload, columns)
@@ -87,23 +85,6 @@ def _payload(m: Map, maps: Mapping[str, Map], functions: Functions) -> Type:
     if m.payload.ring != "Cofactor":
         raise NotNative(f"payloads of {m.payload} are kept by the reference engine only")
     return cofactors(m.definition, lambda name: _payload(maps[name], maps, functions))
-
-
-def _walks(program: Program) -> Walks:
-    """How triggers read maps: maybe row by row.
-
-    What is known are the columns of the row, or those of the rows of a batch.
-    """
-    out: dict[str, set[Walk]] = {}
-    for number, t in enumerate(program.triggers):
-        for s in t.statements:
-            parts = list(subterms(s.term))
-            known = {*t.params, *(v for e in parts if isinstance(e, Delta) for v in e.vars)}
-            for e in parts:
-                if isinstance(e, View):
-                    at = frozenset(i for i, v in enumerate(e.vars) if v in known)
-                    out.setdefault(e.name, set()).add(Walk(number, at))
-    return {name: frozenset(walks) for name, walks in out.items()}
 
 
 def _static_reads(program: Program) -> set[str]:
