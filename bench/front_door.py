@@ -6,7 +6,8 @@
   batch.
 - `bulk`: five million rows at once into two views, with an empty kernel cache, beside
   `engine="native"` with a warm one; seconds, and peak memory over the bytes of the Arrow table.
-- `start`: a process from its start to the first answer, with a warm cache.
+- `start`: a process from its start to the first answer, with a warm cache; its bytecode is written
+  as that of an installed package is, whatever the environment of the bench says.
 
 All ways take turns in one process; median and best. The first three count CPU seconds of this
 process, which has one thread: on a quiet machine they are those of the clock.
@@ -204,9 +205,9 @@ print(db.view("s").rows())
 """
 
 
-def in_process(script: str, *args: str, cache: str | None = None) -> tuple[float, str]:
-    """Seconds of a Python process, and what it prints."""
-    env = {**os.environ, **({"XDG_CACHE_HOME": cache} if cache else {})}
+def in_process(script: str, *args: str, **settings: str) -> tuple[float, str]:
+    """Seconds of a Python process with more settings in its environment, and what it prints."""
+    env = {**os.environ, **settings}
     began = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", script, *args], env=env, capture_output=True, text=True, check=True
@@ -217,8 +218,8 @@ def in_process(script: str, *args: str, cache: str | None = None) -> tuple[float
 def bulk(n: int) -> dict[str, list[float]]:
     """Seconds of the insert and of the first read, and memory over the table: cold, then warm."""
     with tempfile.TemporaryDirectory() as cache:
-        cold = in_process(BULK, "auto", str(n), cache=cache)[1]
-        warm = in_process(BULK, "native", str(n), cache=cache)[1]
+        cold = in_process(BULK, "auto", str(n), XDG_CACHE_HOME=cache)[1]
+        warm = in_process(BULK, "native", str(n), XDG_CACHE_HOME=cache)[1]
     return {
         "defaults, cold": [*map(float, cold.split())],
         "native, warm": [*map(float, warm.split())],
@@ -228,8 +229,11 @@ def bulk(n: int) -> dict[str, list[float]]:
 def first_answer(repeat: int) -> list[float]:
     """Seconds of a warm process from its start to its first answer."""
     native = START.replace("connect()", "connect(engine='native')")
-    in_process(native)  # now the cache has the kernel
-    return [in_process(START)[0] for _ in range(repeat)]
+    with tempfile.TemporaryDirectory() as bytecode:
+        settings = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
+        for script in (native, START):  # now the cache has the kernel
+            in_process(script, **settings)
+        return [in_process(START, **settings)[0] for _ in range(repeat)]
 
 
 def show_rates(stream: data.Stream, args: argparse.Namespace) -> dict[str, Any]:

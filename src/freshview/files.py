@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,7 +26,7 @@ def draft_of(
     Drafts of several writers have names of their own. A `private` one is there from the beginning,
     and only its owner may read it. With `new` the file must not exist (`FileExistsError`).
     """
-    draft = part_of(path) if one_writer else path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    draft = part_of(path) if one_writer else path.with_name(f".{path.name}-{os.urandom(16).hex()}")
     try:
         if private:
             os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import pytest
 
 from freshview.calculus.functions import Functions
@@ -9,8 +12,10 @@ from freshview.calculus.terms import Top, View
 from freshview.calculus.walk import distinct_subterms
 from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.codegen.library.engine import KernelEngine
+from freshview.codegen.options import KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
+from freshview.program.engine import added
 from freshview.program.terms import Program
 from freshview.program.updates import Mode
 from freshview.runtime.compile.kernel_engine import kernel_engine
@@ -68,3 +73,48 @@ def test_first_rows_follow_their_tables(sql: str, mode: Mode) -> None:
 def test_kernels_follow_their_tables(sql: str, mode: Mode) -> None:
     for n in range(3):
         agree(Script(sql), "all change", "ordered", mode, seed=n, batches=25, start=kernel)
+
+
+@pytest.mark.native
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize("sql", [CASES[i] for i in (0, 1, 4, 6)])
+def test_orders_that_follow_later_are_those_that_follow_at_once(sql: str) -> None:
+    """Whenever they are read, from all the records or from a few, and after a snapshot."""
+    catalog, queries = load(f"{SCHEMA};{sql}")
+    options = DeltaOptions(ordered=True, mode="tuple")
+    program = compile_queries(queries, list(catalog.relations.values()), options)
+    later, at_once = (
+        kernel_engine(
+            program, catalog.functions, Flags(optimize=0), passes=KernelPasses(listings=on)
+        )
+        for on in (True, False)
+    )
+    engines = (later, at_once)
+    rng = random.Random(sql)
+    rows: list[tuple[Any, ...]] = []
+    name = program.queries[0].name
+    told: dict[Any, Any] = {}
+    for step in range(40):
+        count = rng.choice((1, 3, 40, 4000 if step % 10 == 3 else 5))
+        new = [
+            (rng.choice((None, *range(2500))), rng.choice((None, 1, 5)), rng.randrange(9) - 3)
+            for _ in range(count)
+        ]
+        gone = [rows.pop(rng.randrange(len(rows))) for _ in range(min(len(rows), count // 2))]
+        rows += new
+        changes = [*((row, 1) for row in new), *((row, -1) for row in gone)]
+        for engine in engines:
+            engine.apply({"r": changes})
+        if step == 25:
+            snapshot = later.snapshot()
+            later.apply({"r": [(row, -1) for row in rows]})
+            assert later.read(name) == {}
+            later.restore(snapshot)
+        if rng.random() < 0.5 or step > 36:
+            assert later.read(name) == at_once.read(name)
+            assert {m.name: later.contents(m.name) for m in program.maps} == {
+                m.name: at_once.contents(m.name) for m in program.maps
+            }
+        if step > 15 and rng.random() < 0.3:
+            told = added(told, later.changes(name).items())
+            assert told == at_once.read(name)

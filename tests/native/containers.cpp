@@ -16,6 +16,7 @@
 
 #include "flat.hpp"
 #include "kernel.hpp"
+#include "journal.hpp"
 #include "ordered.hpp"
 #include "pool.hpp"
 #include "rows.hpp"
@@ -772,6 +773,91 @@ void ordered_ends() {
   CHECK(asked < 80);
 }
 
+// Built of sorted entries, a map is the one that they make one by one, and changes like it.
+void ordered_build() {
+  for (i64 size : {1, 28, 29, 392, 393, 20000}) {
+    Opened arena, scratch;
+    Prices prices{};
+    PriceModel model;
+    Gathered<Price, Counted> gathered;
+    for (i64 i = 0; i < size; ++i) {
+      i64 k = roll(2 * size);
+      gathered.add(scratch, Price{k}, {1, k});
+      model[k].add({1, k});
+      if (roll(4)) continue;
+      gathered.add(scratch, Price{k}, {-1, -k});
+      model[k].add({-1, -k});
+      if (model[k].empty()) model.erase(k);
+    }
+    gathered.pour(arena, scratch, prices);
+    compare(arena, prices, model, 2 * size);
+    for (int round = 0; round < 4; ++round) {
+      Gathered<Price, Counted> more;
+      for (i64 i = round % 2 ? size / 20 : size; i >= 0; --i) {
+        i64 k = roll(3 * size);
+        auto old = model.find(k);
+        Counted by = old == model.end() ? Counted{1, k} : Counted{-old->second.n, -old->second.sum};
+        more.add(scratch, Price{k}, by);
+        model[k].add(by);
+        if (model[k].empty()) model.erase(k);
+      }
+      more.pour(arena, scratch, prices);
+      compare(arena, prices, model, 3 * size);
+      for (int i = 0; i < 200; ++i) change(arena, prices, model, roll(3 * size), {1, 1});
+      compare(arena, prices, model, 3 * size);
+    }
+    prices.clear(arena);
+    CHECK(prices.bytes() == 0);
+  }
+}
+
+struct Noted {
+  struct Key { i64 k; };
+  i64 k, n;
+  bool noted;
+  static u64 hash(const Key& key) { return mix(u64(key.k), 0); }
+  bool is(const Key& key) const { return k == key.k; }
+  u64 hash() const { return hash(Key{k}); }
+  void set(const Key& key) { k = key.k, noted = false; }
+  Key key() const { return Key{k}; }
+  bool empty() const { return n == 0; }
+};
+
+// What a journal tells of its records takes what they were to what they are, whatever came between.
+void journal_random() {
+  for (i64 keys : {1, 20, 5000}) {
+    Opened arena;
+    Flat<Noted> table{};
+    Journal<Noted> journal{};
+    std::map<i64, i64> shown;
+    u64 used = 0;
+    for (int round = 0; round < 60; ++round) {
+      const i64 changes = round % 3 ? roll(20) : roll(2 * keys);
+      for (i64 i = 0; i < changes; ++i) {
+        Noted* rec = table.at(arena, Noted::Key{roll(keys)});
+        if (!rec->noted) journal.note(arena, *rec, table.size());
+        rec->n += roll(3) - 1;
+        if (rec->empty()) table.drop(arena, rec);
+      }
+      if (journal.is_whole()) shown.clear();
+      journal.before(arena, [&](const Noted& r) {
+        if (!r.n) return;
+        CHECK(shown.at(r.k) == r.n);
+        shown.erase(r.k);
+      });
+      journal.after(arena, table, [&](const Noted& r) {
+        CHECK(!r.noted && shown.emplace(r.k, r.n).second);
+      });
+      CHECK(journal.is_empty());
+      std::map<i64, i64> all;
+      table.each(arena, [&](const Noted& r) { all.emplace(r.k, r.n); });
+      CHECK(all == shown);
+      if (round == 30) used = arena.used();
+    }
+    CHECK(arena.used() <= used + used / 2);  // blocks come back
+  }
+}
+
 struct Word {
   Sym k;
   bool less(Arena& arena, const Word& other) const { return text_sorts(arena, k, other.k); }
@@ -904,7 +990,8 @@ const std::map<std::string, std::function<void()>> cases = {
     CASE(pool_random),     CASE(pool_stays_put), CASE(pool_churn),      CASE(ordered_random),
     CASE(pool_without_indexes), CASE(rows_random),
     CASE(ordered_shrinks), CASE(ordered_window), CASE(ordered_doubles), CASE(ordered_first_rows),
-    CASE(ordered_ends),    CASE(ordered_texts),  CASE(save_and_load),   CASE(damaged_file),
+    CASE(ordered_ends),    CASE(ordered_texts),  CASE(ordered_build),   CASE(journal_random),
+    CASE(save_and_load),   CASE(damaged_file),
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ class KernelPasses:
     - `first_rows`: first rows (MIN, MAX, LIMIT) are read off ordered indexes.
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
       recomputed when they are read.
+    - `listings`: an order that only reads search follows the groups that changed when it is read.
     - `prefetch`: the memory of look-ups by a row's columns is fetched some rows before its turn.
     - `changes`: a write says first which rows of a query it may change, for those who collect its
       changes. Nobody else pays more than a test for it.
@@ -49,6 +50,7 @@ class KernelPasses:
     ranges: bool = True
     first_rows: bool = True
     defer: bool = True
+    listings: bool = True
     prefetch: bool = True
     changes: bool = True
     wide: bool = False

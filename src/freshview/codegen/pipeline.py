@@ -8,7 +8,7 @@ from typing import Literal
 
 from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Functions
-from freshview.calculus.terms import Delta
+from freshview.calculus.terms import Delta, Expr
 from freshview.codegen.cpp.code import identifier
 from freshview.codegen.layout.caches import keep_caches
 from freshview.codegen.layout.derive import derive
@@ -38,6 +38,7 @@ from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.codegen.passes.defer import defer, deferrable
 from freshview.codegen.passes.directories import directories
 from freshview.codegen.passes.indexes import add_indexes
+from freshview.codegen.passes.listings import follow_listings, listings, without_triggers
 from freshview.codegen.passes.mark_stale import mark_stale
 from freshview.codegen.passes.merge_tests import merge_tests
 from freshview.codegen.passes.name_tables import name_tables
@@ -63,6 +64,8 @@ class Draft:
     loops: Loops = field(default_factory=lambda: Loops(()))
     collected: Mapping[str, KeyColumns] = field(default_factory=dict)
     """Queries whose changes are collected while they are made."""
+    listed: Mapping[str, Expr] = field(default_factory=dict)
+    """Maps that follow the changed records of a table when they are read: what they are of it."""
     compared: Mapping[str, str] = field(default_factory=dict)
     """Queries whose changes are known by comparing two reads, each with the reason."""
 
@@ -129,6 +132,15 @@ def _place(d: Draft) -> Draft:
 
 def _defer(d: Draft) -> Draft:
     return replace(d, layout=defer(d.program, d.terms, d.batch_tables))
+
+
+def _listings(d: Draft) -> Draft:
+    followed = listings(d.program, d.terms)
+    if not followed:
+        return d
+    layout = replace(d.layout, listings={name: x for name, (x, _) in followed.items()})
+    listed = {name: term for name, (_, term) in followed.items()}
+    return replace(d, program=without_triggers(d.program, listed), layout=layout, listed=listed)
 
 
 def _lower(d: Draft) -> Draft:
@@ -203,6 +215,13 @@ PASSES = (
     Pass("caches", "program", _caches, "view caches become maps beside what was asked for"),
     Pass("place", "layout", _place, "maps get tables; those over the same rows share one"),
     Pass("defer", "layout", _defer, "what only reads need is recomputed later", "defer"),
+    Pass(
+        "listings",
+        "layout",
+        _listings,
+        "an order that only reads search follows what changed when it is read",
+        "listings",
+    ),
     Pass("lower", "loops", _lower, "statements become loops, which ask for indexes"),
     Pass(
         "directories",
@@ -270,6 +289,7 @@ def _others(d: Draft, triggers: Iterable[LoweredTrigger]) -> Iterator[Function]:
         now = replace(terms, layout=replace(layout, deferred=frozenset()))
         put_off = [s for name, s in recomputed.items() if name in layout.deferred]
         yield Function("refresh", "refresh", "", _run([put_off], now))
+    yield from follow_listings(terms, {n: (layout.listings[n], e) for n, e in d.listed.items()})
     for q in program.queries:
         yield from lower_query(terms, q)
 

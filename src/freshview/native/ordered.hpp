@@ -89,8 +89,41 @@ template <class Key, class Val> struct Ordered {
     *this = Ordered{};
   }
 
+  // The map of sorted entries, whatever it was before: each has a key and a value that is not zero.
+  // Nodes are filled but for an eighth, so that the next keys find room.
+  template <class Entry>
+  void build(Arena& arena, Arena& scratch, const Entry* sorted, u64 size) {
+    clear(arena);
+    if (size == 0) return;
+    u64 nodes = 0, list = scratch.take((size / leaf_full + 1) * sizeof(u64));
+    u64* places = scratch.at<u64>(list);
+    for (u64 i = 0; i < size; i += leaf_full) {
+      places[nodes] = take<Leaf>(arena);
+      Leaf& leaf = *arena.at<Leaf>(places[nodes++]);
+      for (; leaf.count < leaf_full && i + leaf.count < size; ++leaf.count) {
+        leaf.key[leaf.count] = sorted[i + leaf.count].key;
+        leaf.val[leaf.count] = sorted[i + leaf.count].val;
+      }
+    }
+    for (; nodes > 1; ++height) {
+      u64 parents = 0;
+      for (u64 i = 0; i < nodes; i += inner_full) {
+        u64 place = take<Inner>(arena);
+        Inner& inner = *arena.at<Inner>(place);
+        for (; inner.count < inner_full && i + inner.count < nodes; ++inner.count) {
+          inner.child[inner.count] = places[i + inner.count];
+          note(arena, inner, inner.count, height);
+        }
+        places[parents++] = place;
+      }
+      nodes = parents;
+    }
+    root = places[0];
+    count = size;
+  }
+
  private:
-  static constexpr u32 leaf_room = 32, inner_room = 16;
+  static constexpr u32 leaf_room = 32, inner_room = 16, leaf_full = 28, inner_full = 14;
   static constexpr u32 max_height = 40;  // far above what 2^64 entries need
 
   struct Leaf {

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from freshview.errors import FreshviewError
-from freshview.factorized.order import VariableOrder
-from freshview.factorized.products import Groups
 from freshview.plan.switches import Switches
 from freshview.program.statistics import Statistics
 from freshview.program.updates import Mode
+
+if TYPE_CHECKING:
+    from freshview.factorized.order import VariableOrder
+    from freshview.factorized.products import Groups
 
 Strategy = Literal["auto", "higher-order", "factorized", "first-order", "project", "reeval"]
 

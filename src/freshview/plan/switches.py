@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from freshview.calculus.schema import Relation
 from freshview.errors import FreshviewError
-from freshview.ivm.options import DeltaOptions
+
+if TYPE_CHECKING:
+    from freshview.ivm.options import DeltaOptions
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from freshview.codegen.library.compiler import Flags
 from freshview.codegen.options import KernelPasses
 from freshview.errors import FreshviewError
-from freshview.factorized.order import VariableOrder
-from freshview.factorized.products import Groups
 from freshview.plan.options import PlanOptions, Strategy
 from freshview.plan.switches import Switches
 from freshview.program.statistics import Statistics
 from freshview.program.updates import Mode
+
+if TYPE_CHECKING:
+    from freshview.factorized.order import VariableOrder
+    from freshview.factorized.products import Groups
 
 EngineName = Literal["native", "reference"]
 EngineChoice = Literal["auto", "native", "reference"]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
 from freshview.calculus.schema import Query, Relation
 from freshview.errors import AmbiguousName, UnknownName
-from freshview.sql.cpp_header import Header
+
+if TYPE_CHECKING:
+    from freshview.sql.cpp_header import Header
 
 
 @dataclass(frozen=True, slots=True)

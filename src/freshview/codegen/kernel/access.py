@@ -36,6 +36,10 @@ def open_access(s: Get | Slice | Scan, scope: CppScope) -> Opened:
             f"[&](const {t.record}& {s.row}) {{"
         )
         return Opened((opener,), inside, ("});",), (VISIT,))
+    if s.changed:
+        log = f"{t.path}_U_log.{'before' if s.changed == 'was' else 'after'}"
+        of = f"({t.where}, " + (f"{t.path}, " if s.changed == "is" else "")
+        return Opened((f"{log}{of}[&](const {t.record}& {s.row}) {{",), inside, ("});",), (VISIT,))
     if not s.fetches:
         opener = f"{t.path}.each({t.where}, [&](const {t.record}& {s.row}) {{"
         return Opened((opener,), inside, ("});",), (VISIT,))
@@ -52,12 +56,33 @@ def open_at(s: At, scope: CppScope) -> Opened:
     """The record of a key, made or dropped; the ordered indexes follow its change."""
     t, w = scope.tables[s.table], s.row
     keys = ", ".join(scope.key(e, k) for e, k in zip(s.keys, t.keys, strict=True))
+    if t.listing:
+        return _open_entry(t, w, keys, scope)
     first = [f"auto* {w} = {t.path}.at({t.where}, {{{keys}}});", "FR_WRITE;"]
     last = [f"if ({w}->empty()) {t.path}.drop({t.where}, {w});"]
+    if t.journal:
+        log = f"{t.path}_U_log.note(e.arena, *{w}, {t.path}.size());"
+        first.append(f"if (!{w}->noted) {log}")
     if t.orders:
         first.append(f"const auto {w}_old = *{w};")
         last.insert(0, f"follow_{t.name}(e, {w}_old, *{w});")
     return Opened(("{",), scope, first=tuple(first), last=tuple(last))
+
+
+def _open_entry(t: CppTable, w: str, keys: str, scope: CppScope) -> Opened:
+    """What is added to the entries of a key, where a table is nothing but its ordered indexes."""
+    first = (
+        f"{t.record} {w}_new{{}};",
+        f"auto* {w} = &{w}_new;",
+        f"{w}->set({{{keys}}});",
+        "FR_WRITE;",
+    )
+    last = tuple(
+        f"{t.name}_U_g{j}.add(e.scratch, Ord{j}_{t.name}::of(*{w}), "
+        f"Sum_{t.name}::change({t.record}{{}}, *{w}));"
+        for j in range(len(t.orders))
+    )
+    return Opened(("{",), scope, first=first, last=last)
 
 
 def open_first_of_groups(s: FirstOfGroups, scope: CppScope) -> Opened:

@@ -18,6 +18,7 @@ from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.layout.terms import Layout
 from freshview.codegen.loops.facts import relation_columns
 from freshview.codegen.loops.terms import (
+    At,
     Block,
     Collect,
     Function,
@@ -25,12 +26,13 @@ from freshview.codegen.loops.terms import (
     Total,
 )
 from freshview.codegen.loops.walk import statements
+from freshview.codegen.lower.queries import listing_name
 from freshview.program.terms import Map, Program
 
 
 def in_order(loops: Loops) -> list[Function]:
     """The functions of a kernel, each after those that it calls."""
-    calls = [f for f in loops.functions if f.kind in ("after", "refresh")]
+    calls = [f for f in loops.functions if f.kind in ("after", "refresh", "listing")]
     return [*calls, *(f for f in loops.functions if f not in calls)]
 
 
@@ -68,8 +70,26 @@ class FunctionWriter:
         if f.kind in ("refresh", "after"):
             flag = "s.stale" if f.kind == "refresh" else "s.late"
             lines = [f"if ({flag}) {{", f"  {flag} = false;", *indented(lines), "}"]
+        if f.kind == "listing":
+            lines = self._following(f, lines)
         text = self._function(f.name, parameters, lines, f.body, often)
         return self._flags(f) + text if f.kind == "find" else text
+
+    def _following(self, f: Function, lines: Lines) -> Lines:
+        """What gathers the entries of ordered indexes, unless no record has changed."""
+        log = f"{self.scope.tables[f.of].path}_U_log"
+        written = dict.fromkeys(s.table for s in statements(f.body) if isinstance(s, At))
+        tables = [self.scope.tables[name] for name in written]
+        each = [(t, j) for t in tables for j in range(len(t.orders))]
+        return [
+            f"if ({log}.is_empty()) return;",
+            f"const bool whole = {log}.is_whole();",
+            *(f"Gathered<Ord{j}_{t.name}, Sum_{t.name}> {t.name}_U_g{j};" for t, j in each),
+            *(f"if (whole) {t.path}_U_o{j}.clear(e.arena);" for t, j in each),
+            *lines,
+            *(f"{t.name}_U_g{j}.pour(e.arena, e.scratch, {t.path}_U_o{j});" for t, j in each),
+            "e.scratch.reset();",
+        ]
 
     def _loads(self, f: Function) -> Lines:
         """The columns of the batch that are read."""
@@ -111,11 +131,16 @@ class FunctionWriter:
         place = self.layout.places[m.name]
         table = self.scope.tables[place.table]
         refresh = ["refresh(e);"] if m.name in self.layout.deferred else []
+        listing = self.layout.listings.get(m.name)
+        if listing is not None:
+            refresh = [f"{listing_name(listing.table)}(e);"]
         lines = [*refresh, *self.outputs.map(m, place, table)]
+        follow = f"  {refresh[0]}\n" if listing is not None else ""
         size = (
             f"static u64 size_{identifier(m.name)}(Env& e) {{\n"
             f"  State& s = *e.state;\n"
-            f"  return {table.path}.size();\n"
+            f"{follow}"
+            f"  return {table.path}{'_U_o0' if table.listing else ''}.size();\n"
             f"}}\n"
         )
         return self._function(f"dump_{identifier(m.name)}", "Output& out", lines, (), False) + size

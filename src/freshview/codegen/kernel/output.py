@@ -108,6 +108,13 @@ class Outputs:
             numbers = f"static_cast<{cpp_type(t)}*>(out.column[{len(m.keys)}])"
             plain.append(f"{numbers}[at] = {nearest_double(payload).text};")
         lines = [f"if ({gone}) return;", *self._put_out(plain, elements)]
+        if table.listing:
+            entry = f"const Ord0_{table.name}& k, const Sum_{table.name}& v"
+            head = f"each_entry(e.arena, {table.path}_U_o0, [&]({entry}) {{"
+            record = [f"{table.record} r{{}};"]
+            record += [f"r.{table.key(i)} = k.{table.key(i)};" for i in range(len(table.keys))]
+            lines = [*record, f"{own} = {cpp_type(t)}(v.{table.payload(place.payload)});", *lines]
+            return [head, *indented(lines), "});"]
         head = f"{table.path}.each(e.arena, [&](const {table.record}& r) {{"
         return [head, *indented(lines), "});"]
 

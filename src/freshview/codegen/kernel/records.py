@@ -25,7 +25,7 @@ def declare_all(storages: Sequence[CppTable]) -> list[str]:
             "|",
             *s.indexes,
         )
-        look = (*look, s.pooled)
+        look = (*look, s.pooled, s.journal)
         guests = (
             (at, *t.fields, *map(cpp_payload_type, t.payloads)) for at, t in s.tenants.items()
         )
@@ -46,6 +46,7 @@ def declare(s: CppTable) -> str:
     fields = [f"{cpp_type(t)} {s.key(i)};" for i, t in enumerate(s.keys)]
     payloads = _payload_fields(s)
     links = [f"u32 link[{max(1, 2 * len(s.indexes))}];"] if s.pooled else []
+    links += ["bool noted;"] * s.journal
     body = f"  {' '.join(_widest_first([*fields, *payloads]) + links)}\n"
     empty = " && ".join(_is_gone(s, j) for j in range(len(s.payloads)))
     out = _record(s.record, tuple(range(len(s.keys))), s, body, f"return {empty};")
@@ -121,7 +122,7 @@ def declare_orders(s: CppTable) -> str:
 
 def follow(s: CppTable) -> str:
     """What keeps the ordered indexes of a table up to date, and counts negative entries."""
-    if not s.orders:
+    if not s.orders or s.listing:
         return ""
     lines = [
         f"static inline void follow_{s.name}(Env& e, const {s.record}& a, const {s.record}& b) {{"
@@ -143,6 +144,8 @@ def emptying(s: CppTable) -> list[str]:
     lines += [f"s.{s.name}_U_o{j}.clear(e.arena);" for j in range(len(s.orders))]
     if s.orders:
         lines += [f"s.{s.name}_U_below{j} = 0;" for j in range(len(s.payloads))]
+    if s.journal:
+        lines.append(f"s.{s.name}_U_log.take_all(e.arena);")
     return lines
 
 
@@ -156,11 +159,12 @@ def members(s: CppTable) -> list[str]:
     """The members of the state that a storage needs."""
     if s.home is not None:
         return []
-    out = [f"{s.type} {s.name};"]
+    out = [] if s.listing else [f"{s.type} {s.name};"]
+    out += [f"Journal<{s.record}> {s.name}_U_log;"] * s.journal
     out += [
         f"Ordered<Ord{j}_{s.name}, Sum_{s.name}> {s.name}_U_o{j};" for j in range(len(s.orders))
     ]
-    if s.orders:
+    if s.orders and not s.listing:
         out += [f"i64 {s.name}_U_below{j};" for j in range(len(s.payloads))]
     return out
 
@@ -193,6 +197,9 @@ def _record(name: str, positions: tuple[int, ...], s: CppTable, body: str, empty
         # The other keys follow from these: a record is looked up by its part.
         parts = "".join(f" {cpp_type(s.keys[i])} {s.key(i)};" for i in columns)
         out += f"  struct Part {{{parts} }};\n{_finders('Part', named)}"
+    if s.journal and name == s.record:
+        copies += " noted = false;"
+        out += f"  Key key() const {{ return Key{{{own}}}; }}\n"
     return out + (
         f"  u64 hash() const {{ return hash(Key{{{own}}}); }}\n"
         f"  void set({unused}) {{{copies} }}\n"

@@ -49,6 +49,8 @@ class Source:
     """Maps that are recomputed when they are read, and not with every change."""
     late: tuple[str, ...] = ()
     """Maps that are recomputed once a batch, and not with every row of it."""
+    listed: tuple[str, ...] = ()
+    """Maps that follow the groups that have changed when they are read."""
     compared: tuple[tuple[str, str], ...] = ()
     """Queries whose changes are known only by comparing two reads, each with the reason."""
 
@@ -70,7 +72,8 @@ def write(
     layout = plan.layout
     deferred = tuple(m.name for m in plan.program.maps if m.name in layout.deferred)
     late = tuple(m.name for m in plan.program.maps if m.name in layout.late)
-    return Source(text, plan.scans, deferred, late, tuple(plan.compared.items()))
+    listed = tuple(layout.listings)
+    return Source(text, plan.scans, deferred, late, listed, tuple(plan.compared.items()))
 
 
 class _Kernel:
@@ -110,6 +113,7 @@ class _Kernel:
         parts = [
             *dict.fromkeys(ring.text for ring in self.headers),
             *(f'#include "{header}.hpp"' for header in HEADERS),
+            *(['#include "journal.hpp"'] if self.layout.listings else []),
             *(['#include "preaggregate.hpp"'] if preaggregates(self.plan.loops) else []),
             *(['#include "cofactor.hpp"'] if self.slots else []),
             *(['#include "categorical.hpp"'] if self.categories else []),
@@ -172,7 +176,11 @@ class _Kernel:
         lines = [
             f"  check_zero<::{r.name}>({quote(refusal.format(r.name))});" for r in self.headers
         ]
-        lines += [f"  s.{s.name}.init(e.arena);" for s in self.state_tables if s.home is None]
+        lines += [
+            f"  s.{s.name}.init(e.arena);"
+            for s in self.state_tables
+            if s.home is None and not s.listing
+        ]
         if self.slots:
             lines.append("  s.watch.init();")
         head = ["static void create(Env& e) {", "  State& s = *e.state;"]

@@ -36,6 +36,8 @@ class CppTable:
     """The table in the heads of whose index the records of this one lie."""
     tenants: Mapping[Columns, CppTable] = field(default_factory=dict)
     """Tables whose records lie in the heads of this one's indexes."""
+    listing: bool = False
+    """Whether it is nothing but its ordered indexes, which follow another table."""
 
     @property
     def name(self) -> str:
@@ -85,6 +87,11 @@ class CppTable:
     def orders(self) -> tuple[Sorts, ...]:
         """Its ordered indexes."""
         return self.own.orders
+
+    @property
+    def journal(self) -> bool:
+        """Whether it knows which of its records have changed."""
+        return self.own.journal
 
     @property
     def lookup_columns(self) -> Columns:
@@ -146,8 +153,9 @@ def cpp_tables(layout: Layout) -> dict[str, CppTable]:
         if t.home is not None:
             host, columns = t.home
             guests.setdefault(host, {})[columns] = CppTable(t)
+    lists = {layout.places[name].table for name in layout.listings}
     out = {
-        name: CppTable(t, tenants=guests.get(name, {}))
+        name: CppTable(t, tenants=guests.get(name, {}), listing=name in lists)
         for name, t in layout.tables.items()
         if t.home is None
     }

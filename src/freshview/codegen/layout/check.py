@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from freshview.codegen.layout.terms import Columns, Layout, MapPlace, Table
+from freshview.codegen.layout.terms import Columns, Layout, Listing, MapPlace, Table
 from freshview.errors import ProgramProblem
 
 
@@ -39,6 +39,24 @@ def _problems(layout: Layout) -> Iterator[str]:
             yield f"map '{name}' is put off, and has no place"
         if name in layout.deferred & layout.late:
             yield f"map '{name}' is recomputed when it is read, and after every batch"
+    for name, listing in layout.listings.items():
+        yield from (f"map '{name}': {problem}" for problem in _listing(name, listing, layout))
+
+
+def _listing(name: str, listing: Listing, layout: Layout) -> Iterator[str]:
+    place, source = layout.places.get(name), layout.tables.get(listing.table)
+    if place is None or source is None:
+        yield f"it lists '{listing.table}', and one of them has no table"
+        return
+    if name in layout.deferred | layout.late:
+        yield "it follows changed records, and is recomputed, too"
+    sharing = [p for p in layout.places.values() if p.table == place.table]
+    if place.table == listing.table or len(sharing) > 1:
+        yield "it lists records, and shares its own with another map"
+    known = [c for c in listing.columns if c is not None]
+    yield from _within(known, source, "a listing")
+    if len(listing.columns) != len(place.columns) or len(known) < len(source.keys):
+        yield f"it does not tell the records of '{listing.table}' apart"
 
 
 def _columns(t: Table) -> Iterator[str]:
@@ -63,6 +81,8 @@ def _orders(t: Table) -> Iterator[str]:
         yield "it has an order twice"
     if t.orders and any(p.kind == "ring" for p in t.payloads):
         yield "it is ordered, and an ordered index adds up numbers only"
+    if t.journal and (t.transient or t.determining is not None):
+        yield "it has a journal, and its records do not last, or are found by some of their keys"
     if t.orders and t.transient:
         yield "it is ordered, and lives no longer than a batch"
 
@@ -92,7 +112,7 @@ def _home(t: Table, layout: Layout) -> Iterator[str]:
         yield f"it lies in an index of '{host}' that has other columns"
     if layout.tables[host].home is not None:
         yield f"it lies in '{host}', which lies in another table itself"
-    if t.indexes or t.orders or t.transient or t.determining is not None:
+    if t.indexes or t.orders or t.journal or t.transient or t.determining is not None:
         yield f"it lies in '{host}', and has more than one key"
 
 

@@ -3,6 +3,8 @@
 - An EXISTS subquery is compiled to two maps over the same keys, how many rows there are and
   whether there is one. The first answers for both. So does the one that counts the rows of which a
   map tells the groups that have any, where a declared key says that a group has no more than one.
+- A map that counts the rows of groups is asked of one that counts them by more keys, where each
+  trigger that walks through the one walks through the same slice of the other anyway.
 - A join whose keys include all that its parts have in common is the product of its parts: where
   those are kept, and only triggers read the join, it is multiplied when it is read. It is kept all
   the same where multiplying could mean to look at many rows in vain, change after change.
@@ -17,17 +19,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import exists, factors, is_zero, mul, sum_
 from freshview.calculus.scope import free, has_data, outs, stored
-from freshview.calculus.terms import Const, Delta, Exists, Expr, Rel, Sum, View
+from freshview.calculus.terms import Const, Delta, Exists, Expr, Lift, Rel, Sum, Top, View
 from freshview.calculus.walk import bottom_up, rename, subterms
-from freshview.codegen.layout.fuse import core
+from freshview.codegen.layout.fuse import Walks, core, walks_of
 from freshview.codegen.layout.selection import is_selective
 from freshview.program.needed import needed_maps
 from freshview.program.order import order
 from freshview.program.terms import Map, Program, Statement, Trigger
+from freshview.simplify import simplify, unnest
 from freshview.simplify.arrange import arrange
 
 
@@ -70,6 +74,7 @@ class _Answer:
 
 def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
     shown = {name for q in program.queries for name in stored(q.term)}
+    walks = walks_of(program)
     answers: dict[str, _Answer] = {}
     needed: set[str] = set()
     # Those with the most keys first: they are the largest.
@@ -78,6 +83,8 @@ def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
             continue
         others = [o for o in program.maps if o is not m and not o.inputs and o.name not in answers]
         term = _existence(m, others)
+        if term is None and m.name not in shown:
+            term = _coarser(m, others, program, walks)
         if term is None:
             term = _product(m, others)
             if term is not None and not (
@@ -111,8 +118,55 @@ def _with_groups(answers: Mapping[str, _Answer], program: Program) -> dict[str, 
 
 def _existence(m: Map, others: Sequence[Map]) -> Expr | None:
     """A map of which rows there are, by the one that counts them."""
-    counted = _kept(m.definition.body, others) if isinstance(m.definition, Exists) else None
+    counted = kept_view(m.definition.body, others) if isinstance(m.definition, Exists) else None
     return None if counted is None else exists(counted)
+
+
+def _coarser(m: Map, others: Sequence[Map], program: Program, walks: Walks) -> Expr | None:
+    """A map of counts by one that counts by more keys, and is read wherever this one is.
+
+    Only counts: another sum may leave its range, which refuses a change, and none of its parts.
+    One whose records hold other maps, too, would be walked through for these all the same.
+    """
+    own, keys = core(m.definition), tuple(c.name for c in m.keys)
+    if own != m.definition or m.name not in walks or not _is_factor(m, program):
+        return None
+    if any(len(o.keys) == len(keys) and alike(core(o.definition), own) for o in others):
+        return None
+    for o in others:
+        inside = o.definition.body if isinstance(o.definition, Sum) else o.definition
+        if len(o.keys) <= len(keys) or core(o.definition) != o.definition:
+            continue
+        for chosen in combinations((c.name for c in o.keys), len(keys)):
+            names = alike(own, sum_(chosen, inside))
+            if names is None or not set(keys) <= names.keys():
+                continue
+            at = {names[k]: k for k in keys}
+            read = tuple(at.get(c.name, f"{c.name}_of_{m.name}") for c in o.keys)
+            if set(at) == set(chosen) and _read_alike(m, View(o.name, read), walks):
+                return sum_(keys, View(o.name, read))
+    return None
+
+
+def _is_factor(m: Map, program: Program) -> bool:
+    """Whether statements multiply by a map, and do not ask for all that it adds up to first."""
+    terms = [s.term for t in program.triggers for s in t.statements]
+    whole = [x for e in terms for x in subterms(e) if isinstance(x, Exists | Lift | Top)]
+    return not any(m.name in stored(x) for x in whole)
+
+
+def _read_alike(m: Map, by: View, walks: Walks) -> bool:
+    """Whether triggers that read a slice of a map read the same slice of the other one."""
+    keys = [c.name for c in m.keys]
+    return all(
+        len(walk.known) < len(keys)
+        and any(
+            other.trigger == walk.trigger
+            and {by.vars[i] for i in other.known} == {keys[i] for i in walk.known}
+            for other in walks.get(by.name, ())
+        )
+        for walk in walks[m.name]
+    )
 
 
 def _groups(m: Map, others: Sequence[Map], program: Program) -> Expr | None:
@@ -126,7 +180,7 @@ def _groups(m: Map, others: Sequence[Map], program: Program) -> Expr | None:
             rows = counted.body if isinstance(counted, Sum) else counted
         case _:
             return None
-    view = _kept(counted, others)
+    view = kept_view(counted, others)
     if not isinstance(rows, Rel) or not isinstance(view, View):
         return None
     relation = next(r for r in program.relations if r.name == rows.name)
@@ -151,7 +205,7 @@ def _product(m: Map, others: Sequence[Map]) -> Expr | None:
         near = [w for w in weights if free(w) <= outs(part)]
         for chosen in (near, []) if near else ([],):
             visible = tuple(sorted(keys & outs(part)))
-            view = _kept(sum_(visible, mul(part, *chosen)), others)
+            view = kept_view(sum_(visible, mul(part, *chosen)), others)
             if view is not None:
                 views.append(view)
                 weights = [w for w in weights if w not in chosen]
@@ -239,7 +293,7 @@ def _parts(all_factors: Sequence[Expr], keys: frozenset[str]) -> list[list[Expr]
     return [part for _, part in groups]
 
 
-def _kept(e: Expr, others: Sequence[Map]) -> Expr | None:
+def kept_view(e: Expr, others: Sequence[Map]) -> Expr | None:
     """The view of a map that is defined like a term, over the variables of the term."""
     for o in others:
         renaming = alike(o.definition, e)
@@ -270,7 +324,9 @@ def _exist_all(parts: Sequence[Expr]) -> Expr | None:
 
 
 def _changed(s: Statement, term: Expr, t: Trigger) -> Statement:
-    return s if term == s.term else replace(s, term=arrange(term, frozenset(t.params)))
+    if term == s.term:
+        return s
+    return replace(s, term=arrange(simplify(term, (unnest,)), frozenset(t.params)))
 
 
 def _living(program: Program) -> Program:

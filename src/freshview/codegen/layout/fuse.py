@@ -3,21 +3,22 @@
 A count, a sum and a sum of squares over one join have the same keys. They are recognized by their
 definitions: equal up to renaming when the factors that only weigh rows are left out. A map over
 some of the rows of another, as `SUM(CASE ...)` gives, joins it too, where no more rows are walked
-through for that.
+through for that: where a trigger reads it, the same trigger reads the same slice of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import factors, mul, sum_
 from freshview.calculus.scope import is_value
-from freshview.calculus.terms import Expr, Mul, Sum
+from freshview.calculus.terms import Delta, Expr, Mul, Sum, View
+from freshview.calculus.walk import subterms
 from freshview.codegen.layout.selection import is_test
-from freshview.program.terms import Map
+from freshview.program.terms import Map, Program
 
 Columns = tuple[int, ...]
 """The record's column of each key of a map."""
@@ -36,10 +37,40 @@ class _Group:
         return self.members[0][0]
 
 
-def fuse(maps: Sequence[Map], walked: Collection[str]) -> list[list[tuple[Map, Columns]]]:
+@dataclass(frozen=True)
+class Walk:
+    """A slice of a map that a trigger reads: which one, and the keys that are known."""
+
+    trigger: int
+    known: frozenset[int]
+
+
+Walks = Mapping[str, frozenset[Walk]]
+"""How triggers read maps."""
+
+
+def walks_of(program: Program) -> Walks:
+    """How triggers read maps: maybe row by row.
+
+    What is known are the columns of the row, or those of the rows of a batch.
+    """
+    out: dict[str, set[Walk]] = {}
+    for number, t in enumerate(program.triggers):
+        for s in t.statements:
+            parts = list(subterms(s.term))
+            known = {*t.params, *(v for e in parts if isinstance(e, Delta) for v in e.vars)}
+            for e in parts:
+                if isinstance(e, View):
+                    at = frozenset(i for i, v in enumerate(e.vars) if v in known)
+                    out.setdefault(e.name, set()).add(Walk(number, at))
+    return {name: frozenset(walks) for name, walks in out.items()}
+
+
+def fuse(maps: Sequence[Map], walks: Walks) -> list[list[tuple[Map, Columns]]]:
     """Groups of maps that share records.
 
-    Maps of several keys that are `walked`, slice by slice, keep their rows for themselves.
+    Maps of several keys that are walked, slice by slice, keep their rows for themselves, unless the
+    same triggers walk through the same slices of those that have more.
     """
     groups: list[_Group] = []
     for m in maps:
@@ -52,20 +83,32 @@ def fuse(maps: Sequence[Map], walked: Collection[str]) -> list[list[tuple[Map, C
         else:
             groups.append(_Group(own, [(m, tuple(range(len(m.keys))))]))
     for group in sorted(groups, key=lambda g: -len(_tests(g.core))):
-        if all(len(m.keys) <= 1 or m.name not in walked for m, _ in group.members):
-            _join_wider(group, groups)
+        _join_wider(group, groups, walks)
     return [g.members for g in groups]
 
 
-def _join_wider(group: _Group, groups: list[_Group]) -> None:
+def _join_wider(group: _Group, groups: list[_Group], walks: Walks) -> None:
     """Put the maps of a group into the records of one that has all their rows, if there is one."""
     for wider in _wider(group.core):
         for other in groups:
             columns = _columns(other.first, group.first, wider, other.core)
-            if columns is not None:
-                other.members += [(m, tuple(columns[i] for i in own)) for m, own in group.members]
+            if columns is None:
+                continue
+            joining = [(m, tuple(columns[i] for i in own)) for m, own in group.members]
+            if _slices(joining, walks) <= _slices(other.members, walks):
+                other.members += joining
                 groups.remove(group)
                 return
+
+
+def _slices(members: Sequence[tuple[Map, Columns]], walks: Walks) -> set[Walk]:
+    """The slices of records that are read, by their columns."""
+    return {
+        Walk(walk.trigger, frozenset(columns[i] for i in walk.known))
+        for m, columns in members
+        if len(m.keys) > 1
+        for walk in walks.get(m.name, ())
+    }
 
 
 def _columns(first: Map, m: Map, own: Expr, known: Expr) -> Columns | None:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from freshview.calculus.functions import Functions
-from freshview.calculus.scope import relations, stored
+from freshview.calculus.scope import relations
 from freshview.calculus.types import INT, Type
 from freshview.codegen.cpp.code import identifier
 from freshview.codegen.cpp.ring_types import cofactors, header_type
 from freshview.codegen.layout.dependencies import determining
-from freshview.codegen.layout.fuse import fuse
+from freshview.codegen.layout.fuse import fuse, walks_of
 from freshview.codegen.layout.terms import Layout, MapPlace, Table
 from freshview.codegen.options import KernelPasses
 from freshview.errors import NotNative
@@ -24,7 +24,7 @@ def place_maps(program: Program, functions: Functions, passes: KernelPasses) -> 
     places: dict[str, MapPlace] = {}
     apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
     maps = {m.name: m for m in program.maps}
-    for group in fuse(program.maps, _walked(program)) if passes.fuse else apart:
+    for group in fuse(program.maps, walks_of(program)) if passes.fuse else apart:
         name = f"m_{identifier(group[0][0].name)}"
         for payload, (m, columns) in enumerate(group):
             places[m.name] = MapPlace(name, payload, columns)
@@ -85,11 +85,6 @@ def _payload(m: Map, maps: Mapping[str, Map], functions: Functions) -> Type:
     if m.payload.ring != "Cofactor":
         raise NotNative(f"payloads of {m.payload} are kept by the reference engine only")
     return cofactors(m.definition, lambda name: _payload(maps[name], maps, functions))
-
-
-def _walked(program: Program) -> set[str]:
-    """Maps that triggers read: maybe row by row."""
-    return {name for t in program.triggers for s in t.statements for name in stored(s.term)}
 
 
 def _static_reads(program: Program) -> set[str]:

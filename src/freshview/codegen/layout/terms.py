@@ -49,6 +49,8 @@ class Table:
     """What its keys are called, if anything."""
     home: tuple[str, Columns] | None = None
     """The index of another table in whose heads the records of this one lie."""
+    journal: bool = False
+    """Whether it knows which of its records have changed since they were last asked for."""
 
     @property
     def lookup_columns(self) -> Columns:
@@ -71,6 +73,17 @@ class MapPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class Listing:
+    """A map with a row for a record of another table: that table, and where it has its keys.
+
+    A key that follows from the payloads of the record has no column there.
+    """
+
+    table: str
+    columns: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """The tables of a kernel, where maps and static relations lie, and which maps are put off."""
 
@@ -80,6 +93,8 @@ class Layout:
     """Maps that are recomputed when they are read."""
     late: frozenset[str] = frozenset()
     """Maps that are recomputed once a batch, after its rows."""
+    listings: Mapping[str, Listing] = field(default_factory=dict)
+    """Maps that follow the changed records of a table when they are read."""
 
     def table(self, name: str) -> Table:
         """The table that holds a map or a static relation."""

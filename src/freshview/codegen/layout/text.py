@@ -4,11 +4,13 @@
       key k0                                      the key columns that determine the others
       index k1                                    a hash index
       order k0, k1 falling, k2 text               an ordered index
+      journal                                     it knows which records have changed
       home m_lines by k0                          it lies in the heads of that index
     transient tmp0 [string?] : [int]              a table that lives no longer than a batch
     map q_count in m_q p1 [k0, k1]                where a map or a static relation lies
     deferred q_top                                maps recomputed when they are read
     late q_max                                    maps recomputed once a batch
+    listing q_best of m_q [k0, none]              maps that follow changed records when read
 
 Columns go by their numbers, as in loops.
 """
@@ -19,7 +21,7 @@ from collections.abc import Iterable
 
 from freshview.calculus.text import show_name, show_names
 from freshview.calculus.tokens import Tokens
-from freshview.codegen.layout.terms import Columns, Layout, MapPlace, Sort, Sorts, Table
+from freshview.codegen.layout.terms import Columns, Layout, Listing, MapPlace, Sort, Sorts, Table
 from freshview.codegen.layout.type_text import read_types, show_types
 from freshview.lexer import unexpected
 
@@ -99,6 +101,9 @@ def show(layout: Layout) -> str:
         lines.append(f"map {show_name(name)} in {place}")
     for word, maps in (("deferred", layout.deferred), ("late", layout.late)):
         lines += [f"{word} {show_names([name])}" for name in sorted(maps)]
+    for name, listing in layout.listings.items():
+        columns = ", ".join("none" if c is None else f"k{c}" for c in listing.columns)
+        lines.append(f"listing {show_name(name)} of {show_name(listing.table)} [{columns}]")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -112,6 +117,7 @@ def _show_table(t: Table) -> list[str]:
         lines.append(f"  key {show_columns(t.determining)}".rstrip())
     lines += [f"  index {show_columns(columns)}" for columns in t.indexes]
     lines += [f"  order {show_sorts(sorts)}".rstrip() for sorts in t.orders]
+    lines += ["  journal"] * t.journal
     if t.home is not None:
         lines.append(f"  home {show_name(t.home[0])} by {show_columns(t.home[1])}")
     return lines
@@ -123,6 +129,7 @@ def read(text: str, file: str = "<text>") -> Layout:
     tables: dict[str, Table] = {}
     places: dict[str, MapPlace] = {}
     maps: dict[str, set[str]] = {"deferred": set(), "late": set()}
+    listings: dict[str, Listing] = {}
     while tokens.peek().kind != "end":
         token = tokens.next()
         match token.text:
@@ -134,9 +141,24 @@ def read(text: str, file: str = "<text>") -> Layout:
                 places[name] = _read_place(tokens)
             case "deferred" | "late":
                 maps[token.text].add(tokens.name())
+            case "listing":
+                name = tokens.name()
+                listings[name] = _read_listing(tokens)
             case _:
-                raise unexpected(token, "table, transient, map, deferred or late")
-    return Layout(tables, places, frozenset(maps["deferred"]), frozenset(maps["late"]))
+                raise unexpected(token, "table, transient, map, deferred, late or listing")
+    deferred, late = frozenset(maps["deferred"]), frozenset(maps["late"])
+    return Layout(tables, places, deferred, late, listings)
+
+
+def _read_listing(tokens: Tokens) -> Listing:
+    tokens.expect("of")
+    table = tokens.name()
+    tokens.expect("[")
+    columns: list[int | None] = []
+    while not columns or tokens.accept(","):
+        columns.append(None if tokens.accept("none") else read_column(tokens))
+    tokens.expect("]")
+    return Listing(table, tuple(columns))
 
 
 def _read_table(tokens: Tokens, transient: bool) -> Table:
@@ -148,6 +170,7 @@ def _read_table(tokens: Tokens, transient: bool) -> Table:
     indexes: list[Columns] = []
     orders: list[Sorts] = []
     home: tuple[str, Columns] | None = None
+    journal = False
     while True:
         if tokens.accept("names"):
             names = _read_names(tokens)
@@ -157,15 +180,16 @@ def _read_table(tokens: Tokens, transient: bool) -> Table:
             indexes.append(read_columns(tokens))
         elif tokens.accept("order"):
             orders.append(read_sorts(tokens))
+        elif tokens.accept("journal"):
+            journal = True
         elif tokens.accept("home"):
             host = tokens.name()
             tokens.expect("by")
             home = host, read_columns(tokens)
         else:
             break
-    return Table(
-        name, keys, payloads, determining, transient, tuple(indexes), tuple(orders), names, home
-    )
+    access = (tuple(indexes), tuple(orders), names, home, journal)
+    return Table(name, keys, payloads, determining, transient, *access)
 
 
 def _read_names(tokens: Tokens) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -44,6 +43,8 @@ def user_cache() -> Path:
 @contextmanager
 def build_folder(folder: Path) -> Iterator[Path]:
     """A folder for one compilation, on the same disk as the cache so that results can be moved."""
+    import tempfile  # takes longer to import than a kernel to load
+
     try:
         private_folder(folder)
         with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as name:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import platform
-import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -56,7 +52,7 @@ class Flags:
         """
         level = 2 if self.optimize is None else self.optimize
         words = ["-std=c++17", f"-O{level}"]
-        if self.baseline == "native" or platform.machine() in ("x86_64", "AMD64"):
+        if self.baseline == "native" or os.uname().machine in ("x86_64", "AMD64"):
             spelled = self.baseline.replace("-", "_") if kind == "zig" else self.baseline
             words.append(f"-march={spelled}")
         if kind != "gcc":
@@ -83,6 +79,9 @@ def command(compiler: CppCompiler, flags: Flags) -> list[str]:
 
 def find_compiler() -> CppCompiler | None:
     """The compiler of this machine: the first on the PATH that answers, else that of ziglang."""
+    import importlib.util
+    import shutil
+
     for name in ("c++", "g++", "clang++"):
         path = shutil.which(name)
         if path and (version := _version((path,))):
@@ -99,6 +98,8 @@ def find_compiler() -> CppCompiler | None:
 
 def _version(command: tuple[str, ...]) -> str:
     """The first line that a compiler tells about itself; "" where it cannot be called."""
+    import subprocess  # most processes find their kernels in the cache, and compile nothing
+
     try:
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -109,6 +110,9 @@ def _version(command: tuple[str, ...]) -> str:
 @cache
 def _can_halve(gcc: str) -> bool:
     """Whether a gcc has what it needs for that; it starts the two processes by `make`."""
+    import shutil
+    import subprocess
+
     if (os.cpu_count() or 1) < 2 or shutil.which("make") is None:
         return False
     questions = ("-print-prog-name=lto1", "-print-file-name=liblto_plugin.so")

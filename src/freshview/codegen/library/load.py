@@ -5,13 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any, Literal, TypeAlias
 
 from freshview.algebra.cofactor import Watch
@@ -55,7 +53,7 @@ class Kernel:
     """
 
     def __init__(self, path: Path) -> None:
-        if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        if "t" in sys.abiflags:
             raise BuildProblem(
                 "kernels do not run in a free-threaded Python",
                 instead="use the usual build, or the reference engine",
@@ -315,6 +313,8 @@ class Instance:
 
     def snapshot(self) -> bytes:
         """Everything, as the bytes that `save` writes to a file."""
+        from tempfile import TemporaryFile
+
         try:
             with TemporaryFile(buffering=0) as out:
                 self._write(out.fileno())
@@ -342,6 +342,8 @@ class Instance:
 
     def restore_snapshot(self, snapshot: bytes) -> None:
         """Everything as it was at a snapshot; one that does not fit is refused."""
+        from tempfile import TemporaryFile
+
         with TemporaryFile(buffering=0) as file:
             file.write(snapshot)
             file.seek(0)

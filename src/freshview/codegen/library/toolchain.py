@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import re
-import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -126,7 +123,7 @@ def build_files(
     first, *others = sources
     flags = _flags_for(files[first], flags)
     words = [*command(compiler, flags), "-shared", *others]
-    cpu = _cpu() if flags.baseline == "native" else platform.machine()
+    cpu = _cpu() if flags.baseline == "native" else os.uname().machine
     parts = [*words, compiler.version, cpu, *(x for pair in sorted(files.items()) for x in pair)]
     library = folder / f"{_sha256(parts)}.so"
     if read_cached(library) is None:
@@ -145,6 +142,7 @@ def build_many(
     cache: Path | None = None,
 ) -> list[Path]:
     """The libraries of several kernels, in their order, compiled on all the cores."""
+    from concurrent.futures import ThreadPoolExecutor
 
     def one(source: str) -> Path:
         return build(source, compiler=compiler, flags=flags, cache=cache)
@@ -173,6 +171,8 @@ def _boundary(compiler: CppCompiler, flags: Flags, folder: Path) -> bytes:
 
 def _compile(source: str, command: Sequence[str], name: Path, target: Path) -> bytes:
     """Compile a text in a folder of its own, and put what comes out into the cache."""
+    import subprocess
+
     text, built = name / "kernel.cpp", name / f"built{target.suffix}"
     text.write_text(source, encoding="utf-8")
     words = [*command, f"-I{NATIVE}", text.name, "-o", built.name]
@@ -201,7 +201,7 @@ def _first_error(words: str) -> str:
 
 
 def _key(source: str, compiler: CppCompiler, flags: Flags) -> str:
-    cpu = _cpu() if flags.baseline == "native" else platform.machine()
+    cpu = _cpu() if flags.baseline == "native" else os.uname().machine
     parts = [source, *command(compiler, flags), compiler.version, cpu]
     return _sha256([*parts, *(text for _, text in _native())])
 
@@ -229,6 +229,6 @@ def _cpu() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return f"{platform.machine()} {platform.processor()}"
+        return " ".join(os.uname())
     names = ("model name", "flags", "Features", "CPU part")
     return "\n".join(sorted({line for line in lines if line.startswith(names)}))

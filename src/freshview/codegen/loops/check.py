@@ -251,8 +251,10 @@ class _Checker(Parts):
                     raise ProgramProblem(f"'{table}' has no such index")
                 self.keys(t, columns, keys, seen)
                 return [(body, self.at_hand(loop, table).row(row, record_fields(t)))]
-            case Scan(row, table, body, fetches):
+            case Scan(row, table, body, fetches, changed):
                 t = self.table(table, seen)
+                if changed and not (t.journal and self.own.kind == "listing"):
+                    raise ProgramProblem(f"nobody knows here which records of '{table}' changed")
                 inside = self.at_hand(loop, table).row(row, record_fields(t))
                 self.fetches(fetches, row, inside)
                 return [(body, inside)]
@@ -306,7 +308,7 @@ class _Checker(Parts):
             case Release():
                 pass
             case Call(function):
-                if self.kinds.get(function) not in ("after", "refresh"):
+                if self.kinds.get(function) not in ("after", "refresh", "listing"):
                     raise ProgramProblem(f"there is no function '{function}' to call")
             case Output():
                 self._output(s.query, s.values, s.types, seen)

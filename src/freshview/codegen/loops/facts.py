@@ -52,7 +52,7 @@ def scans(block: Block, layout: Layout, batch_tables: frozenset[str] = frozenset
     """
     for s in usual(block):
         match s:
-            case Scan(_, name) if name in layout.tables and name not in batch_tables:
+            case Scan(_, name, changed="") if name in layout.tables and name not in batch_tables:
                 table = layout.tables[name]
                 if table.keys and not table.transient:
                     return True
@@ -128,6 +128,11 @@ def orders(loops: Loops, keys: Mapping[str, int]) -> dict[str, list[Sorts]]:
         if search is not None and search.sorts not in out.setdefault(search.table, []):
             out[search.table].append(search.sorts)
     return out
+
+
+def journals(loops: Loops) -> frozenset[str]:
+    """The tables whose changed records are asked for."""
+    return frozenset(s.table for s in _all(loops) if isinstance(s, Scan) and s.changed)
 
 
 def _search(s: Stmt) -> Search | None:

@@ -62,7 +62,7 @@ from freshview.codegen.loops.text import WIDE
 from freshview.depth import deep
 from freshview.lexer import unexpected
 
-Kind = Literal["relation", "ready", "after", "refresh", "read", "find"]
+Kind = Literal["relation", "ready", "after", "refresh", "listing", "read", "find"]
 KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 EVENTS: dict[str, Literal["insert", "delete", "either"]] = {
     "insert": "insert",
@@ -272,8 +272,9 @@ class _Reader(Parts):
     def scan(self) -> Stmt:
         row = self.name()
         self.tokens.expect("in")
-        table, fetches = self.name(), self._fetches()
-        return Scan(row, table, self._rest_of_block(), fetches)
+        table, changed = self.name(), self.changed()
+        fetches = self._fetches()
+        return Scan(row, table, self._rest_of_block(), fetches, changed)
 
     def walk(self) -> Stmt:
         row, r, grouped = self._range()

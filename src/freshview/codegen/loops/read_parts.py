@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from freshview.calculus.terms import Const, Expr
 from freshview.calculus.text import read_factor, read_term
@@ -100,6 +100,16 @@ class Parts:
         self.tokens.expect("by")
         pairs = self.several(self.pair)
         return tuple(i for i, _ in pairs), tuple(e for _, e in pairs)
+
+    def changed(self) -> Literal["", "was", "is"]:
+        """Take whether a scan meets all the records, or those that changed, as they were or are."""
+        if not self.tokens.accept("as"):
+            return ""
+        self.tokens.expect("it")
+        if self.tokens.accept("was"):
+            return "was"
+        self.tokens.expect("is")
+        return "is"
 
     def search(self) -> Search:
         """Take a search in an ordered index."""

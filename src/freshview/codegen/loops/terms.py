@@ -196,12 +196,16 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """All the records of a table."""
+    """All the records of a table; or those that have changed, as they were or as they are.
+
+    Once they were met as they are, none of them has changed any more.
+    """
 
     row: str
     table: str
     body: Block
     fetches: tuple[Fetch, ...] = ()
+    changed: Literal["", "was", "is"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,9 +304,9 @@ class Function:
     """A function of a kernel: what a relation's batch does, or how a query is read."""
 
     name: str
-    kind: Literal["relation", "ready", "after", "refresh", "read", "find"]
+    kind: Literal["relation", "ready", "after", "refresh", "listing", "read", "find"]
     of: str
-    """The relation or the query."""
+    """The relation, the query, or the table whose changed records are followed."""
     body: Block
     key: Columns = ()
     """The columns by which rows of a query are found."""

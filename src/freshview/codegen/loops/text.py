@@ -293,8 +293,8 @@ def _access(
             return f"get {row} in {_record(table, keys)}{known}"
         case Slice(_, table, columns, keys):
             return f"slice {row} in {show_name(table)} by {_by(columns, keys)}"
-        case Scan(_, table):
-            return f"scan {row} in {show_name(table)}"
+        case Scan(_, table, changed=changed):
+            return f"scan {row} in {show_name(table)}" + (f" as it {changed}" if changed else "")
         case Walk(_, r, grouped=grouped):
             return f"walk {row} of {_range(r)}{' grouped' * grouped}"
         case EachGroup(_, search, columns):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from freshview.calculus.check import infer
 from freshview.calculus.schema import Query
-from freshview.calculus.scope import is_value
+from freshview.calculus.scope import is_value, stored
 from freshview.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, Var, View
 from freshview.calculus.types import Type
 from freshview.calculus.walk import children, subterms
@@ -33,7 +33,10 @@ from freshview.program.query_keys import key_columns
 def lower_query(terms: Terms, q: Query) -> list[Function]:
     """The functions that read a query, and that find its rows by key if they can be found."""
     put_off = any(isinstance(e, View) and e.name in terms.layout.deferred for e in subterms(q.term))
-    refresh: Block = (Call("refresh"),) if put_off else ()
+    behind = (terms.layout.listings.get(name) for name in sorted(stored(q.term)))
+    calls = [Call("refresh")] if put_off else []
+    calls += dict.fromkeys(Call(listing_name(x.table)) for x in behind if x is not None)
+    refresh: Block = tuple(calls)
     name = identifier(q.name)
     read = (*refresh, *_answer(replace(terms, names=Names()), q, {}))
     functions = [Function(f"read_{name}", "read", q.name, read)]
@@ -43,6 +46,11 @@ def lower_query(terms: Terms, q: Query) -> list[Function]:
         find = (*refresh, *_answer(replace(terms, names=Names()), q, env))
         functions.append(Function(f"find_{name}", "find", q.name, find, key))
     return functions
+
+
+def listing_name(table: str) -> str:
+    """The function that has maps follow the changed records of a table."""
+    return f"list_{identifier(table)}"
 
 
 def lookup_columns(terms: Terms, q: Query) -> tuple[int, ...]:

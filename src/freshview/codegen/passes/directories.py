@@ -51,7 +51,8 @@ def directories(program: Program, layout: Layout, lookups: Lookups) -> Layout:
 
 def _fits(guest: Table, own: Columns, host: Table, at: Columns) -> bool:
     """Whether a flat table of one key has the key of a slice."""
-    if guest is host or guest.indexes or guest.orders or len(guest.keys) != 1 or own != (0,):
+    plain = not (guest.indexes or guest.orders or guest.journal)
+    if guest is host or not plain or len(guest.keys) != 1 or own != (0,):
         return False
     return (
         len(at) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshview.codegen.layout.terms import Layout
-from freshview.codegen.loops.facts import indexes, orders, transients
+from freshview.codegen.loops.facts import indexes, journals, orders, transients
 from freshview.codegen.loops.terms import Loops
 
 
@@ -14,6 +14,7 @@ def add_indexes(layout: Layout, loops: Loops) -> Layout:
     kept = {name: t for name, t in layout.tables.items() if not t.transient}
     tables = {**kept, **{c.table.name: c.table for c in transients(loops)}}
     hashed = indexes(loops)
+    asked = journals(loops)
     ordered = orders(loops, {name: len(t.keys) for name, t in tables.items()})
     return replace(
         layout,
@@ -22,6 +23,7 @@ def add_indexes(layout: Layout, loops: Loops) -> Layout:
                 t,
                 indexes=tuple(hashed.get(name, ())),
                 orders=tuple(ordered.get(name, ())),
+                journal=name in asked,
             )
             for name, t in tables.items()
         },

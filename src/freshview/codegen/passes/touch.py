@@ -7,7 +7,7 @@ of the key are what they were; after the change they are looked up once more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from freshview.calculus.schema import Query
@@ -74,7 +74,7 @@ def touch(loops: Loops, collected: Mapping[str, KeyColumns]) -> Loops:
 
     return Loops(
         tuple(
-            f if f.kind in ("read", "find") else replace(f, body=block(f.body))
+            f if f.kind in ("read", "find", "listing") else replace(f, body=block(f.body))
             for f in loops.functions
         )
     )
@@ -100,19 +100,30 @@ def _key_columns(q: Query, f: Function, changing: Iterable[Function], layout: La
     cleared = {s.table for s in effects if isinstance(s, Clear)}
     written = {s.table for s in effects if isinstance(s, At)} | cleared
     maps = {name for name, place in layout.places.items() if place.table in written}
+    maps |= {name for name, x in layout.listings.items() if x.table in written}
     tables: dict[str, frozenset[Columns]] = {}
     for name, positions in key_positions(q, f.key, maps | layout.deferred).items():
-        place = layout.places[name]
-        if name in layout.deferred or place.table in cleared:
+        table, columns = _source(name, layout)
+        if name in layout.deferred or table in cleared:
             raise NotCollected(f"'{name}' is recomputed as a whole")
-        held = layout.tables[place.table].keys
+        held = layout.tables[table].keys
         for key in positions:
-            at = tuple(place.columns[i] for i in key)
-            for i, j in zip(at, f.key, strict=True):
-                if _form(held[i]) != _form(q.columns[j].type):
-                    raise NotCollected(f"'{name}' holds '{q.columns[j].name}' in another form")
-            tables[place.table] = tables.get(place.table, frozenset()) | {at}
+            at: list[int] = []
+            for i, j in zip(key, f.key, strict=True):
+                column, shown = columns[i], q.columns[j]
+                if column is None or _form(held[column]) != _form(shown.type):
+                    raise NotCollected(f"'{name}' holds '{shown.name}' in another form")
+                at.append(column)
+            tables[table] = tables.get(table, frozenset()) | {tuple(at)}
     return tables
+
+
+def _source(name: str, layout: Layout) -> tuple[str, Sequence[int | None]]:
+    """The table whose writes change a map, and where that has its keys."""
+    listing = layout.listings.get(name)
+    if listing is not None:
+        return listing.table, listing.columns
+    return layout.places[name].table, layout.places[name].columns
 
 
 def _answering(q: Query, loops: Loops) -> Function:
@@ -130,7 +141,7 @@ def _refuse_costly(f: Function, layout: Layout) -> None:
             else "it is read by a walk through a map, and no key of it is that of all its maps"
         )
     for s in statements(f.body):
-        if isinstance(s, Clear | Stale | Call):
+        if isinstance(s, Clear | Stale) or (isinstance(s, Call) and s.function == "refresh"):
             raise NotCollected("it is recomputed when it is read")
         if isinstance(s, At) and s.table in layout.tables:
             if not layout.tables[s.table].transient:

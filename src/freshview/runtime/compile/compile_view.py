@@ -19,6 +19,7 @@ from freshview.errors import NotNative
 from freshview.program.updates import Mode
 from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.runtime.compile.plan_cache import user_plans
+from freshview.runtime.compile.source_hash import hash_of, python_files
 from freshview.runtime.settings import DatabaseSettings
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -187,12 +188,9 @@ def _key(
 @cache
 def _compiler() -> str:
     """A hash of all the source that plans and emits: another compiler may plan otherwise."""
-    whole = hashlib.sha256()
-    for path in compiler_sources():
-        whole.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
-    return whole.hexdigest()
+    return hash_of(PACKAGE, compiler_sources())
 
 
-def compiler_sources() -> list[Path]:
+def compiler_sources() -> list[str]:
     """The files of the package whose code decides what a plan is."""
-    return sorted(path for room in COMPILER_ROOMS for path in (PACKAGE / room).rglob("*.py"))
+    return [*python_files(PACKAGE, *COMPILER_ROOMS)]

@@ -18,7 +18,8 @@ class CompiledPlan:
     """The C++ source of a kernel, the text of its program, and notes for `explain`.
 
     `scans` are the statements that walk through all the rows of a map; `deferred` are the queries
-    that are computed when they are read. `compared` says of which queries changes are differences
+    that are computed when they are read, `listed` the maps that a read brings up to date from the
+    groups that changed. `compared` says of which queries changes are differences
     of two reads, and why. `mode` is that of all the triggers.
     """
 
@@ -30,6 +31,7 @@ class CompiledPlan:
     compared: Mapping[str, str] = field(default_factory=dict)
     mode: Mode = "batch"
     view_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    listed: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program:
@@ -58,4 +60,5 @@ class CompiledPlan:
             dict(source.compared),
             "tuple" if by_row else "batch",
             program.view_notes,
+            source.listed,
         )

@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Generic, TypeVar
 
 from freshview.codegen.library import toolchain
 from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags, find_compiler
+from freshview.codegen.library.last_compiler import last_compiler, remember_compiler
 from freshview.codegen.library.load import Kernel
 from freshview.codegen.library.row_store import row_store_source
 from freshview.errors import BuildProblem
@@ -41,13 +41,21 @@ class BuiltKernel:
 
 @cache
 def compiler() -> CppCompiler | None:
-    """The compiler of this machine, looked for once."""
-    return find_compiler()
+    """The compiler of this machine: the one that was found last, or looked for now."""
+    return last_compiler() or _find_compiler()
+
+
+@cache
+def _find_compiler() -> CppCompiler | None:
+    found = find_compiler()
+    if found is not None:
+        remember_compiler(found)
+    return found
 
 
 def need_compiler() -> CppCompiler:
-    """The compiler of this machine, or a BuildProblem that says what to install."""
-    this = compiler()
+    """The compiler of this machine, asked itself, or a BuildProblem that says what to install."""
+    this = None if compiler() is None else _find_compiler()
     if this is None:
         raise BuildProblem(
             "there is no C++ compiler on this machine",
@@ -59,43 +67,49 @@ def need_compiler() -> CppCompiler:
 def build(plan: CompiledPlan, flags: Flags) -> BuiltKernel:
     """The kernel of a plan, compiled unless the cache has it."""
     start = time.perf_counter()
-    path = toolchain.build(plan.source, compiler=need_compiler(), flags=flags)
+    path = _cached_path(plan.source, flags)
+    if path is None:
+        path = toolchain.build(plan.source, compiler=need_compiler(), flags=flags)
     return BuiltKernel(plan, load(path), time.perf_counter() - start)
 
 
 def build_all(plans: Sequence[CompiledPlan], flags: Flags) -> list[BuiltKernel]:
     """The kernels of several plans, compiled on all the cores."""
-    need_compiler()
     if len(plans) < 2:
         return [build(plan, flags) for plan in plans]
+    from concurrent.futures import ThreadPoolExecutor
+
+    need_compiler()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(lambda plan: build(plan, flags), plans))
 
 
 def cached(plan: CompiledPlan, flags: Flags) -> BuiltKernel | None:
     """The kernel of a plan if the cache has it."""
-    this = compiler()
-    if this is None:
-        return None
     start = time.perf_counter()
-    path = toolchain.cached(plan.source, compiler=this, flags=flags)
+    path = _cached_path(plan.source, flags)
     if path is None:
         return None
     return BuiltKernel(plan, load(path), time.perf_counter() - start)
 
 
+def _cached_path(source: str, flags: Flags) -> Path | None:
+    this = compiler()
+    return None if this is None else toolchain.cached(source, compiler=this, flags=flags)
+
+
 def row_store() -> Kernel:
     """The library that keeps rows, compiled unless the cache has it; it takes no flags."""
     source = row_store_source()
-    return load(toolchain.build(source, compiler=need_compiler(), flags=USUAL_FLAGS))
+    path = _cached_path(source, USUAL_FLAGS)
+    if path is None:
+        path = toolchain.build(source, compiler=need_compiler(), flags=USUAL_FLAGS)
+    return load(path)
 
 
 def cached_row_store() -> Kernel | None:
     """The library that keeps rows, if the cache has it."""
-    this = compiler()
-    if this is None:
-        return None
-    path = toolchain.cached(row_store_source(), compiler=this, flags=USUAL_FLAGS)
+    path = _cached_path(row_store_source(), USUAL_FLAGS)
     return None if path is None else load(path)
 
 

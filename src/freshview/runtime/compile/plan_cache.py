@@ -49,6 +49,7 @@ class PlanCache:
                 dict(fields["compared"]),
                 fields["mode"],
                 {name: tuple(notes) for name, notes in fields["view_notes"].items()},
+                tuple(fields["listed"]),
             )
         except (OSError, NotPrivate, ValueError, KeyError, TypeError, AttributeError):
             return None

@@ -24,6 +24,7 @@ from freshview.codegen.library.cache import cache_root, make_room
 from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
 from freshview.depth import deep
 from freshview.files import write_whole
+from freshview.runtime.compile.source_hash import hash_of, python_files
 from freshview.sql.catalog import Catalog, Source
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -113,16 +114,13 @@ def _key(sql: str, file: str, catalog: Catalog) -> str:
 @cache
 def _translator() -> str:
     """A hash of all the source that translates: another one may give other terms."""
-    whole = hashlib.sha256()
-    for path in translator_sources():
-        whole.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
-    return whole.hexdigest()
+    return hash_of(PACKAGE, translator_sources())
 
 
-def translator_sources() -> list[Path]:
+def translator_sources() -> list[str]:
     """The files of the package whose code decides what a script means."""
-    inside = [path for room in ROOMS for path in (PACKAGE / room).rglob("*.py")]
-    return sorted([*PACKAGE.glob("*.py"), *inside, Path(__file__).resolve()])
+    top = [name for name in os.listdir(PACKAGE) if name.endswith(".py")]
+    return [*top, *python_files(PACKAGE, *ROOMS), "runtime/compile/script_cache.py"]
 
 
 def _folder() -> Path:

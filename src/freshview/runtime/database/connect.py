@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from freshview.factorized.products import Groups
 from freshview.plan.options import Strategy
 from freshview.plan.switches import Switches, read_switches
 from freshview.program.statistics import Statistics as Sizes
 from freshview.runtime.database.database import Database
 from freshview.runtime.settings import DatabaseSettings, EngineChoice, ModeChoice
+
+if TYPE_CHECKING:
+    from freshview.factorized.products import Groups
 
 
 def connect(

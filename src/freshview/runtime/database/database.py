@@ -9,12 +9,11 @@ from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import NoReturn, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex, TypeAlias
 
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Type
-from freshview.errors import BadRow, FreshviewError, UnknownName
-from freshview.factorized.order import read_order
+from freshview.errors import BadRow, FreshviewError
 from freshview.plan.options import Strategy
 from freshview.plan.switches import Switches
 from freshview.program.terms import Program
@@ -30,13 +29,14 @@ from freshview.runtime.database.writer import Writer
 from freshview.runtime.functions import check_callable, from_python
 from freshview.runtime.ingest.change import Change, Hook, row_change
 from freshview.runtime.ingest.products import Combined, any_change, decomposed
-from freshview.runtime.persistence.manifest import folder_of
-from freshview.runtime.persistence.save import save
 from freshview.runtime.settings import DatabaseSettings
-from freshview.runtime.views.factorized import FactorizedView, handle
+from freshview.runtime.views.handles import factorized_handle, handle
 from freshview.runtime.views.subscriptions import Subscriptions
 from freshview.runtime.views.view import ViewHandle
 from freshview.sql.catalog import Catalog
+
+if TYPE_CHECKING:
+    from freshview.runtime.views.factorized import FactorizedView
 
 Batch: TypeAlias = Mapping[str, object]
 
@@ -102,13 +102,7 @@ class Database:
 
     def factorized(self, name: str) -> FactorizedView:
         """The factorized view of a name: its rows are counted, found and streamed, never listed."""
-        view = self.view(name)
-        if not isinstance(view, FactorizedView):
-            raise UnknownName(
-                f"'{view.name}' is an ordinary view",
-                instead="read it with view(), or declare it with CREATE FACTORIZED VIEW",
-            )
-        return view
+        return factorized_handle(self, self.state.view(name))
 
     def program(self, name: str) -> Program:
         """The trigger program that keeps a view fresh."""
@@ -130,6 +124,8 @@ class Database:
         `order` is the variable order of the strategy `factorized`, over columns; without it one is
         found.
         """
+        from freshview.factorized.order import read_order
+
         with self.still():
             orders = {query.name: read_order(order)} if order else {}
             settings = self.state.settings
@@ -396,5 +392,8 @@ class Database:
         The folder is made if need be. What it held before is replaced when the new snapshot is
         complete, and stays if it cannot be written.
         """
+        from freshview.runtime.persistence.manifest import folder_of
+        from freshview.runtime.persistence.save import save
+
         with self.still():
             save(self.state, folder_of(path))

@@ -17,7 +17,6 @@ from freshview.calculus.rows import Row, RowLike
 from freshview.calculus.schema import Relation
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow
-from freshview.factorized.products import Factors, Grid, decompose
 from freshview.runtime.ingest.change import Change, counted_change, row_change
 from freshview.runtime.ingest.columns import arrow_type, rows_in, table_of
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
     import pyarrow.compute as pc
+
+    from freshview.factorized.products import Factors, Grid
 else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 
@@ -224,6 +225,8 @@ def _term(relation: Relation, product: Product) -> Term:
             f"a product of '{relation.name}' cannot come {product.count!r} times",
             instead="give an integer, negative to take its rows away",
         )
+    from freshview.factorized.products import Factors
+
     names = {c.name.lower(): c.name for c in relation.columns}
     tables = [_table(relation, f, names) for f in product.factors]
     groups = tuple(tuple(n for n in t.column_names if n in names.values()) for t in tables)
@@ -245,6 +248,8 @@ def _table(relation: Relation, factor: object, names: Mapping[str, str]) -> pa.T
 
 def decomposed(change: Change, groups: Sequence[Sequence[str]]) -> Change:
     """The same change as products of two groups of columns, if that is much shorter."""
+    from freshview.factorized.products import Factors, decompose
+
     names = [c.name for c in change.relation.columns]
     if len(groups) != 2 or len(groups[0]) + len(groups[1]) != len(names):
         return change

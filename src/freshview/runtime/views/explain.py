@@ -94,6 +94,9 @@ def _engine(
     for name in plan.deferred:
         if any(m.name == name for m in program.maps):
             lines.append(f"{name} is recomputed when it is read")
+    for name in plan.listed:
+        if any(m.name == name for m in program.maps):
+            lines.append(f"{name}, in order, follows the groups that have changed when it is read")
     for statement in plan.scans:
         lines.append(f"O(data), it walks through all the rows of a map: {statement}")
     shifts = [f"{name} - {x:.6g}" for name, x in centre.items() if x]

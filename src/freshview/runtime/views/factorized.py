@@ -221,9 +221,3 @@ class FactorizedView(ViewHandle):
 
     def _repr_html_(self) -> str:
         return f"<p>{self!r}: {len(self)} rows, factorized</p>"
-
-
-def handle(db: ViewHost, maintained: MaintainedView) -> ViewHandle:
-    """What a user holds of a view."""
-    kind = FactorizedView if maintained.query.factorized else ViewHandle
-    return kind(db, maintained)

@@ -144,3 +144,44 @@ def test_groups_of_one_row_are_asked_of_the_rows() -> None:
     assert names(derived) == ["v", "n"]
     [first, _] = derived.triggers[0].statements
     assert show(first.term) == "Sum[](Exists(Sum[a](Exists(n[a, y_of_g]))))"
+
+
+FINE = map_of("f", "R(a, b)", "a", "b")
+COARSE = map_of("c", "Sum[x](R(x, y))", "x")
+TOTALS = [map_of("v", "Sum[](R(a, b) * S(b, c) * a)"), map_of("w", "Sum[](R(a, b) * S(b, c))")]
+
+
+def counted(v: str, w: str, coarse: Map = COARSE, *others: Map) -> list[str]:
+    """The maps that are left where v reads the finer one and w the coarser one."""
+    query = Query("q", (), (), read("v[] * w[]"))
+    fills = {"v": v, "w": w, "f": "1", "c": "1", **{m.name: "1" for m in others}}
+    whole = program([*TOTALS, FINE, coarse, *others], fills, "v")
+    return names(derive(replace(whole, queries=(query,))))
+
+
+def test_a_count_is_asked_of_a_finer_one_that_is_walked_through_anyway() -> None:
+    query = Query("q", (), (), read("v[] * w[]"))
+    p = program(
+        [*TOTALS, FINE, COARSE], {"v": "Sum[](f[x, y] * x)", "w": "Sum[](c[x])", "c": "1"}, "v"
+    )
+    derived = derive(replace(p, queries=(query,)))
+    assert names(derived) == ["v", "w", "f"]
+    terms = {s.target.name: show(s.term) for s in derived.triggers[0].statements}
+    assert terms["w"] == "Sum[](f[x, b_of_c])"
+
+
+def test_it_is_kept_where_the_finer_one_is_not_walked_through() -> None:
+    walked = "Sum[](f[x, y] * x)"
+    assert "c" not in counted(walked, "Sum[](c[x])")
+    assert "c" in counted("Sum[](f[x, b] * x)", "Sum[](c[x])")  # another slice
+    assert "c" in counted("Sum[](f[a, y])", "c[a]")  # one record, not a walk
+    assert "c" in counted(walked, "Sum[](Exists(c[x]))")
+    assert "c" in counted("1", "Sum[](c[x])")
+
+
+def test_a_sum_and_a_record_of_several_maps_are_kept() -> None:
+    walked = "Sum[](f[x, y] * x)"
+    weighted = map_of("c", "Sum[x](R(x, y) * y)", "x")
+    assert "c" in counted(walked, "Sum[](c[x])", weighted)
+    beside = map_of("d", "Sum[x](R(x, y) * y)", "x")
+    assert "c" in counted(walked, "Sum[](c[x] * d[x])", COARSE, beside)

@@ -68,6 +68,8 @@ STATEMENTS: list[t.Stmt] = [
     t.Get("r1", "m", (), TALLY, "g0"),
     t.Slice("r1", "m", (0, 2), (A, SUM), TALLY),
     t.Scan("r1", "m", TALLY, FETCHES),
+    t.Scan("r1", "m", TALLY, changed="was"),
+    t.Scan("r1", "m", TALLY, FETCHES, "is"),
     t.Walk("r1", RANGE, TALLY),
     t.Walk("r1", OPEN, TALLY, grouped=True),
     t.EachGroup("g1", SEARCH, (0, 1), TALLY),

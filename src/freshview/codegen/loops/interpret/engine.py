@@ -171,6 +171,9 @@ class Interpreter:
         if name in self.layout.deferred:
             with decimal.localcontext(EXACT):
                 self._run(self._function("refresh"))
+        if name in self.layout.listings:
+            with decimal.localcontext(EXACT):
+                self._run(self._function("listing", self.layout.listings[name].table))
         place = self.layout.places[name]
         rows: Multiset = {}
         for record in self.state.tables[place.table].records.values():

@@ -28,6 +28,8 @@ class Records:
         self.table = table
         self.records: dict[Key, Row] = {}
         self.slices: dict[Columns, dict[Key, dict[Key, Row]]] = {c: {} for c in table.indexes}
+        self.journal: dict[Key, Row] = {}
+        """Records as they were before they changed, where somebody asks for them."""
 
     def __iter__(self) -> Iterable[Row]:
         return iter(self.records.values())
@@ -44,7 +46,21 @@ class Records:
             record = self.records[found_by] = Row(keys, [0] * len(self.table.payloads))
             for columns, groups in self.slices.items():
                 groups.setdefault(_at(keys, columns), {})[found_by] = record
+        self._note(found_by, record)
         return record
+
+    def _note(self, found_by: Key, record: Row) -> None:
+        if self.table.journal and found_by not in self.journal:
+            self.journal[found_by] = Row(record.values, [*record.payloads])
+
+    def as_they_were(self) -> list[Row]:
+        """The records that have changed, as they were; a new one had zeros."""
+        return [*self.journal.values()]
+
+    def as_they_are(self) -> list[Row]:
+        """The records that have changed, as they are; from now on none of them has."""
+        changed, self.journal = self.journal, {}
+        return [self.records[key] for key in changed if key in self.records]
 
     def settle(self, record: Row) -> None:
         """Drop a record that nothing is left of."""
@@ -65,6 +81,8 @@ class Records:
 
     def clear(self) -> None:
         """No record is left."""
+        for found_by, record in self.records.items():
+            self._note(found_by, record)
         self.records.clear()
         for groups in self.slices.values():
             groups.clear()
@@ -74,6 +92,7 @@ class Records:
         copied = Records(self.table)
         for record in self.records.values():
             copied.at(record.values).payloads[:] = record.payloads
+        copied.journal = {key: Row(r.values, [*r.payloads]) for key, r in self.journal.items()}
         return copied
 
     def entries(self, sorts: Sorts, known: Mapping[int, Any]) -> list[Row]:

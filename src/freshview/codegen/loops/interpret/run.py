@@ -204,8 +204,10 @@ class Run(Searches):
             self.block(s.body, {**names, s.row: record})
 
     def scan(self, s: Scan, names: Names) -> None:
-        """All the records of a table."""
-        for record in self.table(s.table).records.values():
+        """All the records of a table, or those that have changed."""
+        of = self.table(s.table)
+        ways = {"": of.records.values, "was": of.as_they_were, "is": of.as_they_are}
+        for record in ways[s.changed]():
             self.block(s.body, {**names, s.row: record})
 
     def at(self, s: At, names: Names) -> None:
