@@ -93,7 +93,7 @@ struct Arena {
       arena.base = arena.mapped + (-reinterpret_cast<uintptr_t>(at) & (huge - 1));
       arena.reserve = reserve;
 #ifdef MADV_HUGEPAGE
-      madvise(arena.base, reserve, MADV_HUGEPAGE);
+      madvise(arena.base + huge, reserve - huge, MADV_HUGEPAGE);  // small kernels stay small
 #endif
       arena.file = file;
       arena.refresh();
@@ -102,6 +102,8 @@ struct Arena {
         arena.close();
         return false;
       }
+      // The first change does not wait for the first pages.
+      for (u64 k = 0; file < 0 && k < 16 * kib; k += 4 * kib) *const_cast<volatile u8*>(arena.base + k) = 0;
       if (arena.book().used == 0) arena.book().used = start;
       return true;
     }
@@ -244,10 +246,11 @@ struct Arena {
     return block;
   }
 
-  // The first mebibyte is made of small pages, so that small kernels stay small; what follows
-  // grows by whole large pages.
+  // What follows the first step grows by whole large pages. That step is as much as the first changes
+  // ask for: addresses cost nothing. A file begins with less, as its pages are promised.
   bool extend(u64 need) {
-    u64 room = need <= mib ? mib : round_up(need + (need / 8 > mib ? need / 8 : mib), huge);
+    const u64 first = file >= 0 ? mib : 2 * huge;
+    u64 room = need <= first ? first : round_up(need + (need / 8 > mib ? need / 8 : mib), huge);
     if (room > reserve) room = reserve;
     if (file >= 0) {
       // Pages are promised here, as a file system that is full later would stop the process.

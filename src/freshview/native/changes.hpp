@@ -165,45 +165,53 @@ struct Counts {
   bool zeros = false;  // whether some rows count 0 times
 };
 
-// Takes counts that lie in memory as 64 bits each, and asks for what is read `next`. Whether they do;
-// `bad` is the row of one that is no count.
-inline bool counts_in_place(PyObject* values, i64 rows, i64 sign, const char* next, Counts& out,
-                            i64& bad) {
+// Counts that lie in memory, and the hold on them that keeps them there.
+struct Lying {
   Py_buffer view;
-  if (PyObject_GetBuffer(values, &view, WithFormat | 0x8)) return PyErr_Clear(), false;
-  bool fits = view.ndim == 1 && view.itemsize == 8 && view.format && view.len == rows * 8 &&
-              (!strcmp(view.format, "l") || !strcmp(view.format, "q"));
-  if (fits) {
-    const i64* from = static_cast<const i64*>(view.buf);
-    const bool good = all_good(from, rows, next, [](auto n) { return n != INT64_MIN; });
-    out.zeros = !all_good(from, rows, nullptr, [](auto n) { return n != 0; });
-    if (sign == 1) memcpy(out.at, from, size_t(rows) * sizeof(i64));
-    else for (i64 i = 0; i < rows; i++) out.at[i] = i64(u64(from[i]) * u64(sign));
-    for (i64 i = 0; !good && bad < 0; i++)
-      if (from[i] == INT64_MIN) bad = i;
+  const i64* at = nullptr;  // null where there are none, or not as 64 bits each, one for every row
+  bool held = false;
+
+  Lying(PyObject* values, i64 rows) {
+    if (values == &_Py_NoneStruct || values->type == &PyList_Type) return;
+    held = !PyObject_GetBuffer(values, &view, WithFormat | 0x8);
+    if (!held) PyErr_Clear();
+    else if (view.ndim == 1 && view.itemsize == 8 && view.format && view.len == rows * 8 &&
+        (!strcmp(view.format, "l") || !strcmp(view.format, "q")))
+      at = static_cast<const i64*>(view.buf);
   }
-  PyBuffer_Release(&view);
-  return fits;
+  Lying(const Lying&) = delete;
+  ~Lying() { if (held) PyBuffer_Release(&view); }
+
+  // Copies them, since whoever has them may change them later; false where one is no count.
+  bool copy(i64 rows, i64 sign, Counts& out) const {
+    return copy_counts(out.at, at, rows, sign, out.zeros);
+  }
+  // The first row whose count is none.
+  i64 bad(i64 rows) const {
+    i64 i = 0;
+    while (i + 1 < rows && at[i] != INT64_MIN) i++;
+    return i;
+  }
+};
+
+inline PyObject* bad_count(Instance& x, int relation, i64 row) {
+  return raise_kernel_error(x, relation, "count", row, 0, PyLong_FromLongLong(INT64_MIN));
 }
 
-// Takes the counts of a batch; false with an error where they do not belong to its rows.
 inline bool counts_in(Instance& x, int relation, Room& room, PyObject* values, i64 rows, i64 sign,
-                      const char* next, Counts& out) {
+                      Counts& out) {
   if (values == &_Py_NoneStruct) return true;
   out.at = room.array<i64>(rows);
-  i64 bad = -1;
   Own other(nullptr);
-  bool in_place = counts_in_place(values, rows, sign, next, out, bad);
-  if (!in_place && values->type != &PyList_Type) {
+  for (bool odd = false;; odd = true) {
+    const Lying lying(values, rows);
+    if (lying.at) return lying.copy(rows, sign, out) || (bad_count(x, relation, lying.bad(rows)), false);
+    if (odd || values->type == &PyList_Type) break;
     Py_IncRef(values);
     other.object = raise_kernel_error(x, relation, "odd counts", 0, 0, values);
     if (!other) return false;
     values = other;
-    in_place = counts_in_place(values, rows, sign, next, out, bad);
   }
-  if (bad >= 0)
-    return raise_kernel_error(x, relation, "count", bad, 0, PyLong_FromLongLong(INT64_MIN)), false;
-  if (in_place) return true;
   Own counts(PySequence_Tuple(values));
   if (!counts) return false;
   i64 length = PyTuple_Size(counts);
@@ -282,7 +290,7 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   }
   Part part{size, column, nullptr, nullptr, nullptr};
   Counts counts;
-  if (!counts_in(*x, int(relation), *own.room, args[3], size, sign, nullptr, counts))
+  if (!counts_in(*x, int(relation), *own.room, args[3], size, sign, counts))
     return nullptr;
   add_counts(r, *own.room, counts, &part);
   return commit(*x, int(relation), &part, part.size, sign);
@@ -324,19 +332,34 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
     if (r.columns[i].used) __builtin_prefetch(array.children[kept[i]]->buffers);
   touch_pages(r, kept, array);
   Counts counts;
-  const char* next = read_next(r, kept, array, 0);
-  if (!counts_in(x, int(relation), *own.room, given, array.length, sign, next, counts))
+  const Lying lying(given, array.length);
+  if (!lying.at && !counts_in(x, int(relation), *own.room, given, array.length, sign, counts))
     return nullptr;
   Part* part = nullptr;
-  bool whole;
+  bool whole, counted = true;
+  Done done = Done::Well;
+  Fault fault;
   {
+    // The global lock is given up once, for the table and for the change. Counts are read last: while
+    // the columns are, theirs are on the way.
     Unlocked others(array.length > SMALL);
-    whole = attempt([&] { part = table_in(*own.room, r, *fields, kept, array, problem); });
+    whole = attempt([&] {
+      part = table_in(*own.room, r, *fields, kept, array, problem, lying.at);
+      if (part && lying.at) {
+        counts.at = own.room->array<i64>(array.length);
+        counted = lying.copy(array.length, sign, counts);
+      }
+      if (part && counted) add_counts(r, *own.room, counts, part);
+    });
+    if (whole && part && counted) {
+      Locked lock(x, true, !others.state);
+      done = run(x, r, part, sign, fault);
+    }
   }
   if (!whole) return raise_kernel_error(x, int(relation), "full", 0, 0, nullptr);
   if (!part) return raise_kernel_error(x, int(relation), problem);
-  add_counts(r, *own.room, counts, part);
-  return commit(x, int(relation), part, part->size, sign);
+  if (!counted) return bad_count(x, int(relation), lying.bad(array.length));
+  return finish(x, int(relation), done, fault);
 }
 
 // apply_array(instance, relation, schema, array, counts or None, sign): one Arrow table.
@@ -438,7 +461,7 @@ inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
   }
   if (!good) return raise_kernel_error(*x, int(relation), problem);
   Counts counts;
-  if (!counts_in(*x, int(relation), *own.room, args[3], rows, sign, nullptr, counts))
+  if (!counts_in(*x, int(relation), *own.room, args[3], rows, sign, counts))
     return nullptr;
   add_counts(r, *own.room, counts, first);
   return commit(*x, int(relation), first, rows, sign);

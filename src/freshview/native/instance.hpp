@@ -38,9 +38,10 @@ struct Unlocked {  // Python's global lock, given up for a while
 
 struct Locked {  // the kernel's lock; who only lets go of a state does not look into it
   Instance& x;
-  explicit Locked(Instance& instance, bool look = true) : x(instance) {
+  // `global` says whether the caller has Python's lock, which it does not keep while it waits.
+  explicit Locked(Instance& instance, bool look = true, bool global = true) : x(instance) {
     if (__builtin_expect(pthread_mutex_trylock(&x.mutex) != 0, 0)) {
-      Unlocked others;
+      Unlocked others(global);
       pthread_mutex_lock(&x.mutex);
     }
     if (__builtin_expect(look && x.env.arena.is_shared(), 0)) {

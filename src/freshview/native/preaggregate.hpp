@@ -6,109 +6,16 @@
 // rows are, no number on the way leaves 62 bits, or the block goes to the table row by row.
 #pragma once
 
-#include "lines.hpp"
-#include "scalar.hpp"
+#include "real_lanes.hpp"
 #include "strings.hpp"
 
+#ifdef __has_builtin
+#define SHUFFLES __has_builtin(__builtin_shufflevector)
+#else
+#define SHUFFLES 0
+#endif
+
 namespace fr {
-
-// -- bounds ----------------------------------------------------------------------------------------
-
-constexpr int LANES = 8;
-typedef i64 LaneVector __attribute__((vector_size(LANES * sizeof(i64))));
-
-// An upper bound of the size of numbers, at least 1: so it also bounds every factor of a product.
-struct Magnitude {
-  f64 most = 1;
-
-  Magnitude() = default;
-  Magnitude(i64 x) : most(x == 0 ? 1 : fabs(f64(x))) {}
-  Magnitude(long long x) : Magnitude(i64(x)) {}
-
-  static Magnitude of(f64 most) {
-    Magnitude out;
-    out.most = most;
-    return out;
-  }
-  void raise(Magnitude other) { most = other.most > most ? other.most : most; }
-  // Whether so many numbers of this size can be added up in 62 bits. Doubles round by far less than
-  // the factor of two that is left.
-  bool fits(i64 rows) const { return most * f64(rows) < 0x1p61; }
-};
-
-template <> inline bool is_null<Magnitude>(Magnitude) { return false; }
-template <> inline Magnitude add(bool&, Magnitude a, Magnitude b) { return Magnitude::of(a.most + b.most); }
-template <> inline Magnitude mul(bool&, Magnitude a, Magnitude b) { return Magnitude::of(a.most * b.most); }
-template <> inline Magnitude add_n(bool& o, Magnitude a, Magnitude b) { return add(o, a, b); }
-template <> inline Magnitude mul_n(bool& o, Magnitude a, Magnitude b) { return mul(o, a, b); }
-template <> inline Magnitude scaled_n(bool& o, Magnitude x, Magnitude factor) { return mul(o, x, factor); }
-template <> inline Magnitude or_zero(Magnitude x) { return x; }
-inline Magnitude wide(Magnitude a, Magnitude b) { return Magnitude::of(a.most * b.most); }
-inline Magnitude narrowed(bool&, Magnitude x) { return x; }
-inline Magnitude narrowed_n(bool&, Magnitude x) { return x; }
-
-// The bound of a column; NULL counts as nothing. The bits of all the numbers, put together, bound
-// each of them.
-inline Magnitude magnitude(const i64* at, i64 size) {
-  LaneVector bits = {}, more = {};
-  i64 i = 0;
-  for (; i + 2 * LANES <= size; i += 2 * LANES) {
-    LaneVector x, y;
-    memcpy(&x, at + i, sizeof(x));
-    memcpy(&y, at + i + LANES, sizeof(y));
-    bits |= (x ^ (x >> 63)) & (x != INT64_MIN);
-    more |= (y ^ (y >> 63)) & (y != INT64_MIN);
-  }
-  bits |= more;
-  u64 all = 0;
-  for (int k = 0; k < LANES; k++) all |= u64(bits[k]);
-  for (; i < size; i++) all |= is_null(at[i]) ? 0 : u64(at[i] ^ (at[i] >> 63));
-  return Magnitude::of(f64(all) + 1);
-}
-
-// -- eight rows at a time, within bounds -----------------------------------------------------------
-
-// A column of eight rows, all numbers in 64 bits, whatever they have elsewhere; NULL as of i64.
-struct Lanes {
-  LaneVector x;
-
-  Lanes() = default;
-  explicit Lanes(LaneVector v) : x(v) {}
-  Lanes(i64 n) : x(LaneVector{} + n) {}
-  Lanes(long long n) : Lanes(i64(n)) {}
-
-  // The next rows of a column, of which so many are left; zeros after the last.
-  static Lanes load(const i64* at, i64 left) {
-    Lanes out;
-    if (__builtin_expect(left >= LANES, 1)) {
-      memcpy(&out.x, at, sizeof(out.x));
-    } else {
-      out.x = LaneVector{};
-      memcpy(&out.x, at, size_t(left) * sizeof(i64));
-    }
-    return out;
-  }
-  LaneVector nulls() const { return x == INT64_MIN; }
-};
-
-// `x`, and NULL where one of both is.
-inline Lanes or_null(Lanes x, Lanes a, Lanes b) {
-  const LaneVector none = a.nulls() | b.nulls();
-  return Lanes((x.x & ~none) | (none & INT64_MIN));
-}
-
-struct Unchecked {};  // in the place of the flag that is set where a number leaves its range
-
-template <class T> inline T add(Unchecked, T a, T b) { return T(a.x + b.x); }
-template <class T> inline T mul(Unchecked, T a, T b) { return T(a.x * b.x); }
-template <class T> inline T add_n(Unchecked o, T a, T b) { return or_null(add<T>(o, a, b), a, b); }
-template <class T> inline T mul_n(Unchecked o, T a, T b) { return or_null(mul<T>(o, a, b), a, b); }
-template <class T> inline T scaled(Unchecked o, T x, T factor) { return mul<T>(o, x, factor); }
-template <class T> inline T scaled_n(Unchecked o, T x, T factor) { return mul_n<T>(o, x, factor); }
-template <> inline Lanes or_zero(Lanes x) { return Lanes(x.x & ~x.nulls()); }
-inline Lanes wide(Lanes a, Lanes b) { return Lanes(a.x * b.x); }
-inline Lanes narrowed(Unchecked, Lanes x) { return x; }
-inline Lanes narrowed_n(Unchecked, Lanes x) { return x; }
 
 // -- groups ----------------------------------------------------------------------------------------
 
@@ -286,19 +193,119 @@ template <class T, class U, class... More> struct KeyCodes<T, U, More...> {
   u8 codes[BLOCK_ROWS + Line<u8>::SIZE];
 };
 
+// The codes of whole numbers that lie close together: their distance from the least, without a search.
+// How many there may be, or 0 where they lie too far apart.
+template <class T> inline u32 close_codes(i64 rows, u8* out, const T* column) {
+  using Values = Line<T>;
+  using Vector = typename Values::Vector;
+  typedef u8 Bytes __attribute__((vector_size(Values::SIZE)));
+  T least = column[0], most = column[0];
+  i64 i = 0;
+  if (rows >= Values::SIZE) {
+    Vector low = Values::load(column), high = low;
+    for (; i + Values::SIZE <= rows; i += Values::SIZE) {
+      const Vector x = Values::load(column + i);
+      low = x < low ? x : low;
+      high = x > high ? x : high;
+    }
+    for (int k = 0; k < Values::SIZE; k++) {
+      least = low[k] < least ? low[k] : least;
+      most = high[k] > most ? high[k] : most;
+    }
+  }
+  for (; i < rows; i++) {
+    least = column[i] < least ? column[i] : least;
+    most = column[i] > most ? column[i] : most;
+  }
+  const u64 range = u64(i64(most)) - u64(i64(least));
+  if (range >= MOST_GROUPS) return 0;
+  for (i = 0; i + Values::SIZE <= rows; i += Values::SIZE) {
+    const Bytes codes = __builtin_convertvector(Values::load(column + i) - least, Bytes) + u8(1);
+    memcpy(out + i, &codes, sizeof(codes));
+  }
+  for (; i < rows; i++) out[i] = u8(u64(i64(column[i])) - u64(i64(least))) + 1;
+  return u32(range) + 1;
+}
+
+// What eight rows add to so many sums, row by row: side by side, so that one addition does for a row.
+template <int SUMS> struct RowsOfSums {
+  static constexpr int WIDTH = SUMS <= 2 ? 2 : SUMS <= 4 ? 4 : 8;
+  static constexpr int PARTS = (SUMS + WIDTH - 1) / WIDTH;
+  typedef u64 Part __attribute__((vector_size(WIDTH * sizeof(u64))));
+  struct alignas(WIDTH * sizeof(u64)) Sums {
+    Part part[PARTS];
+  };
+  Sums of[LANES];
+
+  explicit RowsOfSums(const Lanes (&values)[SUMS]) { turn<0>(values); }
+
+ private:
+  // A square of words turned round: in each step, pairs of vectors exchange a half of their words.
+  template <int N> void turn(const Lanes (&values)[SUMS]) {
+    WordVector x[LANES];
+#pragma GCC unroll 8
+    for (int k = 0; k < LANES; k++)
+      x[k] = N * WIDTH + k < SUMS && k < WIDTH ? WordVector(values[N * WIDTH + k].x) : WordVector{};
+    if constexpr (WIDTH == 8) step<4>(x);
+    if constexpr (WIDTH >= 4) step<2>(x);
+    step<1>(x);
+#pragma GCC unroll 8
+    for (int k = 0; k < WIDTH; k++) put(N, k, x[k]);
+    if constexpr (N + 1 < PARTS) turn<N + 1>(values);
+  }
+  // A vector holds as many rows as a sum's words go into it, one behind the other.
+  void put(int n, int k, WordVector x) {
+#if SHUFFLES
+    if constexpr (WIDTH == 8) {
+      of[k].part[n] = x;
+    } else if constexpr (WIDTH == 4) {
+      of[k].part[n] = __builtin_shufflevector(x, x, 0, 1, 2, 3);
+      of[k + 4].part[n] = __builtin_shufflevector(x, x, 4, 5, 6, 7);
+    } else {
+      of[k].part[n] = __builtin_shufflevector(x, x, 0, 1);
+      of[k + 2].part[n] = __builtin_shufflevector(x, x, 2, 3);
+      of[k + 4].part[n] = __builtin_shufflevector(x, x, 4, 5);
+      of[k + 6].part[n] = __builtin_shufflevector(x, x, 6, 7);
+    }
+#else
+    for (int row = k; row < LANES; row += WIDTH)
+      memcpy(&of[row].part[n], reinterpret_cast<const u64*>(&x) + (row - k), sizeof(Part));
+#endif
+  }
+  template <int BY> static void step(WordVector (&x)[LANES]) {
+#pragma GCC unroll 8
+    for (int k = 0; k < WIDTH; k++) {
+      if (k & BY) continue;
+      const WordVector a = x[k], b = x[k + BY];
+      x[k] = exchanged<BY, false>(a, b);
+      x[k + BY] = exchanged<BY, true>(a, b);
+    }
+  }
+  // The words whose place has not the bit, or has it, of both, in turns.
+  template <int BY, bool SET> static WordVector exchanged(WordVector a, WordVector b) {
+    constexpr auto from = [](u64 place) {
+      const u64 own = SET ? place | BY : place & ~u64(BY);
+      return place & BY ? LANES + own : own;
+    };
+    return FR_SHUFFLE(a, b, from(0), from(1), from(2), from(3), from(4), from(5), from(6), from(7));
+  }
+};
+
 // The sums of all the groups of a block. Group 0 is that of rows that are not chosen.
 template <int SUMS> struct Groups {
-  static constexpr int COPIES = 4;
+  static constexpr int COPIES = 2;
   u32 size = 0;
 
   // Finds the group of every row by its keys; false where there are too many.
   template <class... Ts> bool find(i64 rows, const Ts*... keys) {
-    KeyCodes<Ts...> codes;
-    const i64 some = rows < SAMPLE ? rows : SAMPLE;
-    if (!codes.fill(some, of, keys...) || !are_few(codes, some)) return false;
-    if (!codes.fill(rows - some, of + some, keys + some...) || !codes.combine(rows, of)) return false;
-    size = codes.size;
-    for (auto& sums : copies) memset(sums, 0, (size + 1) * sizeof(sums[0]));
+    if (!are_close(rows, keys...)) {
+      KeyCodes<Ts...> codes;
+      const i64 some = rows < SAMPLE ? rows : SAMPLE;
+      if (!codes.fill(some, of, keys...) || !are_few(codes, some)) return false;
+      if (!codes.fill(rows - some, of + some, keys + some...) || !codes.combine(rows, of)) return false;
+      size = codes.size;
+    }
+    for (auto& sums : copies) memset(static_cast<void*>(sums), 0, (size + 1) * sizeof(sums[0]));
     return true;
   }
 
@@ -310,21 +317,27 @@ template <int SUMS> struct Groups {
     }
   }
 
-  // Eight rows from one on: what they add to every sum. Rows take turns with two copies of the sums,
+  // Eight rows from one on: what they add to every sum. Rows take turns with some copies of the sums,
   // so that one need not wait for what the last one has stored.
   void add(i64 row, const Lanes (&values)[SUMS]) {
+    const Rows rows(values);
 #pragma GCC unroll 8
     for (int k = 0; k < LANES; k++) {
-      u64* sums = copies[k % COPIES][of[row + k]];
+      auto& sums = copies[k % COPIES][of[row + k]];
 #pragma GCC unroll 16
-      for (int n = 0; n < SUMS; n++) sums[n] += u64(values[n].x[k]);
+      for (int n = 0; n < Rows::PARTS; n++) sums.part[n] += rows.of[k].part[n];
     }
   }
 
-  i64 total(u32 group, int n) const { 
+  i64 total(u32 group, int n) const {
     u64 sum = 0;
-    for (const auto& sums : copies) sum += sums[group][n];
+    for (const auto& sums : copies) sum += sums[group].part[n / Rows::WIDTH][n % Rows::WIDTH];
     return i64(sum);
+  }
+
+  // The sum of doubles whose words stand at a place.
+  Sum real(u32 group, int n, const Scale& scale) const {
+    return scale.sum(total(group, n), total(group, n + 1), u64(total(group, n + 2)));
   }
 
   // A row of a group; negative where none was chosen.
@@ -334,7 +347,12 @@ template <int SUMS> struct Groups {
   }
 
  private:
+  using Rows = RowsOfSums<SUMS>;
   u8 of[BLOCK_ROWS + Line<u8>::SIZE] = {};  // the group of every row
+
+  template <class... Ts> bool are_close(i64, const Ts*...) { return false; }
+  bool are_close(i64 rows, const i64* key) { return rows && (size = close_codes(rows, of, key)); }
+  bool are_close(i64 rows, const i32* key) { return rows && (size = close_codes(rows, of, key)); }
 
   // Whether the first rows have few groups: where they have many, the others are not looked at.
   template <class Keys> bool are_few(Keys codes, i64 rows) const {
@@ -342,7 +360,7 @@ template <int SUMS> struct Groups {
     memcpy(sample, of, sizeof(sample));
     return codes.combine(rows, sample);
   }
-  u64 copies[COPIES][MOST_GROUPS + 1][SUMS];
+  typename Rows::Sums copies[COPIES][MOST_GROUPS + 1];
 };
 
 }  // namespace fr

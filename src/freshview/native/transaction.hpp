@@ -37,7 +37,7 @@ inline thread_local Room* rooms = nullptr;  // the last one that was opened for 
 
 struct Rooms {  // a room for the length of a call
   Room* room;
-  Rooms() : room(Room::open()) {
+  Rooms() : room(Room::open_for_call()) {
     room->outer = rooms;
     rooms = room;
   }

@@ -13,19 +13,23 @@ from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.terms import Batch, Times
 from freshview.program.signs import MOST
 
+FEW_ROWS = 4
+"""Rows of a batch from which on memory is fetched for the first of them, too."""
+
 
 def open_batch(s: Batch, scope: CppScope, print_block: PrintBlock) -> Opened:
     """The loop over the rows of a batch."""
     columns = scope.relations[s.relation].columns
     inside = scope.with_row(s.row, batch_fields(s.row, columns))
+    ahead, fetches = _fetches(s, scope)
     if s.tests or s.preaggregated:
-        before, first, after, depth = _by_blocks(s, inside, print_block)
+        before, first, after, depth = _by_blocks(s, inside, print_block, ahead)
     else:
-        before, first, after, depth = _all(s)
+        before, first, after, depth = _all(s, ahead)
     first += load_columns(s.body, s.row, columns)
     if s.in_turn:
         first.append(f"if ((b.count[{s.row}] < 0) != deletions) continue;")
-    first += _fetches(s, scope)
+    first += fetches
     if s.in_turn:
         # A key gets its new row after the old one is gone, in whatever order they came.
         before = [
@@ -42,12 +46,15 @@ def open_batch(s: Batch, scope: CppScope, print_block: PrintBlock) -> Opened:
 Loop = tuple[Lines, Lines, Lines, int]
 
 
-def _all(s: Batch) -> Loop:
+def _all(s: Batch, ahead: Lines) -> Loop:
     i = s.row
-    return [f"for (i64 {i} = 0; {i} < b.size; {i}++) {{"], [], ["}"], 1
+    loop = f"for (i64 {i} = 0; {i} < b.size; {i}++) {{"
+    if not ahead:
+        return [loop], [], ["}"], 1
+    return ["{", *indented([*ahead, loop])], [], ["  }", "}"], 2
 
 
-def _by_blocks(s: Batch, inside: CppScope, print_block: PrintBlock) -> Loop:
+def _by_blocks(s: Batch, inside: CppScope, print_block: PrintBlock, ahead: Lines) -> Loop:
     """Rows that pass are numbered first; a block of them may be added up before all else."""
     mark = mark_rows(s, inside) if s.tests else []
     added = add_up(s, inside, print_block) if s.preaggregated else []
@@ -55,16 +62,19 @@ def _by_blocks(s: Batch, inside: CppScope, print_block: PrintBlock) -> Loop:
     before = [
         f"for (i64 from = 0; from < b.size; from += {CHUNK}) {{",
         f"  const i64 end = b.size - from < {CHUNK} ? b.size : from + {CHUNK};",
-        *indented([*mark, *added, *number, "for (i64 j = 0; j < chosen; j++) {"]),
+        *indented([*mark, *added, *number, *ahead, "for (i64 j = 0; j < chosen; j++) {"]),
     ]
     at = f"const i64 {s.row} = from + {'rows[j]' if s.tests else 'j'};"
     return before, [at], ["  }", "}"], 2
 
 
-def _fetches(s: Batch, scope: CppScope) -> Lines:
-    """What is fetched for a row some turns before its own."""
+def _fetches(s: Batch, scope: CppScope) -> tuple[Lines, Lines]:
+    """What is fetched before the loop, for its first rows, and in it for a row to come.
+
+    Of very few rows nothing is fetched: they are there before it would be.
+    """
     if not s.fetches:
-        return []
+        return [], []
     columns = scope.relations[s.relation].columns
 
     def later(field: str) -> Cpp:
@@ -72,12 +82,18 @@ def _fetches(s: Batch, scope: CppScope) -> Lines:
         t = columns[j].type
         return Cpp(f"{array_name(columns, j)}[later]", t, batch_type(t))
 
-    lines = indented(fetching(s.fetches, scope.with_row(s.row, later)))
-    if s.tests:
-        head = f"if (const i64 next = j + {PREFETCH_DISTANCE}; next < chosen) {{"
-        return [head, "  const i64 later = from + rows[next];", *lines, "}"]
-    head = f"if (const i64 later = {s.row} + {PREFETCH_DISTANCE}; later < b.size) {{"
-    return [head, *lines, "}"]
+    blocks = s.tests or s.preaggregated
+    row, rows = ("j", "chosen") if blocks else (s.row, "b.size")
+    at = "from + rows[{}]" if s.tests else "from + {}" if blocks else "{}"
+    ahead = [
+        "const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {",
+        *indented(fetching(s.fetches, scope.with_row(s.row, later))),
+        "};",
+        f"for (i64 n = 0; {rows} >= {FEW_ROWS} && n < {PREFETCH_DISTANCE} && n < {rows}; n++)"
+        f" fetch_row({at.format('n')});",
+    ]
+    head = f"if (const i64 next = {row} + {PREFETCH_DISTANCE}; next < {rows})"
+    return ahead, [f"{head} fetch_row({at.format('next')});"]
 
 
 def open_times(s: Times, scope: CppScope) -> Opened:

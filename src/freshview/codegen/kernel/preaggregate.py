@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from freshview.calculus.terms import Var
 from freshview.calculus.types import INT
-from freshview.codegen.cpp.types import Cpp, convert
+from freshview.codegen.cpp.types import SUM, Cpp, convert, summand
 from freshview.codegen.kernel.rows import array_name, batch_fields, column_name, load_columns
 from freshview.codegen.kernel.text import Lines, PrintBlock, indented
 from freshview.codegen.kernel.values import CppScope
@@ -43,21 +42,23 @@ def add_up(s: Batch, scope: CppScope, print_block: PrintBlock) -> Lines:
     columns = scope.relations[s.relation].columns
     coded = sorted(columns_read(added.keys, s.row))
     payloads = sorted({gain.payload for gain in added.gains})
+    sums = _Sums(added, scope)
     keys = "".join(f", {array_name(columns, j)} + from" for j in coded)
     pour = [
         f"const i64 {s.row} = from + groups.first(g, end - from);",
         f"if ({s.row} < from) continue;",
         *load_columns(_poured(s.body, []), s.row, columns),
-        *print_block(_poured(s.body, payloads), _with_totals(added, scope)),
+        *print_block(_poured(s.body, payloads), _with_totals(sums, scope)),
     ]
     return [
         f"if ({_is_worth_it(s)}) {{",
-        f"  Groups<{len(payloads)}> groups;",
+        f"  Groups<{sums.words}> groups;",
+        *(f"  Scale scale_{j};" for j in sums.doubles),
         f"  if (groups.find(end - from{keys}) && [&] {{",
-        *indented(_bounds(s, added, scope), 3),
+        *indented(_bounds(s, added, scope, sums), 3),
         "      }()) {",
         *(["    groups.choose(end - from, marks);"] if s.tests else []),
-        *indented(_sums(s, added, scope, payloads), 2),
+        *indented(_sums(s, added, scope, sums), 2),
         "    for (u32 g = 1; g <= groups.size; g++) {",
         *indented(pour, 3),
         "    }",
@@ -67,6 +68,22 @@ def add_up(s: Batch, scope: CppScope, print_block: PrintBlock) -> Lines:
     ]
 
 
+class _Sums:
+    """Where the sums of a block stand: a word for a whole number, three for doubles."""
+
+    def __init__(self, added: Additions, scope: CppScope) -> None:
+        self.types = scope.tables[added.record.table].payloads
+        self.gains: dict[int, list[Gain]] = {}
+        for gain in added.gains:
+            self.gains.setdefault(gain.payload, []).append(gain)
+        self.doubles = [j for j in sorted(self.gains) if self.types[j].kind == "double"]
+        self.place: dict[int, int] = {}
+        self.words = 0
+        for j in sorted(self.gains):
+            self.place[j] = self.words
+            self.words += 3 if j in self.doubles else 1
+
+
 def _is_worth_it(s: Batch) -> str:
     """The condition that enough rows of a block are chosen."""
     if not s.tests:
@@ -74,54 +91,73 @@ def _is_worth_it(s: Batch) -> str:
     return f"end - from >= {LEAST} && count_marks(marks, end - from) >= (end - from) / 2"
 
 
-def _declared(s: Batch, added: Additions, scope: CppScope, load: str) -> tuple[Lines, CppScope]:
+def _declared(
+    s: Batch, added: Additions, scope: CppScope, whole: str, real: str
+) -> tuple[Lines, CppScope]:
     """The columns that sums are computed from, in another arithmetic."""
     columns = scope.relations[s.relation].columns
     fields, count = batch_fields(s.row, columns), Cpp("count", INT, "i64")
-    lines = [
-        f"const i64 {column_name(s.row, columns, j)} = {load.format(array_name(columns, j))};"
-        for j in sorted(columns_read(added.gains, s.row))
-    ]
-    lines.append(f"[[maybe_unused]] const i64 count = {load.format('b.count')};")
+    lines = []
+    for j in sorted(columns_read(added.gains, s.row)):
+        kind, load = ("f64", real) if columns[j].type.kind == "double" else ("i64", whole)
+        array = load.format(array_name(columns, j))
+        lines.append(f"const {kind} {column_name(s.row, columns, j)} = {array};")
+    lines.append(f"[[maybe_unused]] const i64 count = {whole.format('b.count')};")
     for sign in added.signs:
         scope = scope.with_local(sign.name, count)
     return lines, scope.with_row(s.row, lambda c: count if c == "count" else fields(c))
 
 
-def _bounds(s: Batch, added: Additions, scope: CppScope) -> Lines:
+def _bounds(s: Batch, added: Additions, scope: CppScope, sums: _Sums) -> Lines:
     """Whether no number on the way to the sums of a block can leave its range.
 
     The very expressions of the sums are evaluated, over bounds in the place of numbers.
     """
-    lines, inside = _declared(s, added, scope, "magnitude({} + from, end - from)")
-    most = max(Counter(gain.payload for gain in added.gains).values())
+    load = "{name}({{}} + from, end - from)"
+    lines, inside = _declared(
+        s, added, scope, load.format(name="magnitude"), load.format(name="span")
+    )
+    whole = {j: gains for j, gains in sums.gains.items() if j not in sums.doubles}
+    most = max(map(len, whole.values()), default=1)
+    fits = [f"top.fits({most} * (end - from))", *(f"scale_{j}.set(span_{j})" for j in sums.doubles)]
     return [
         "using i64 = Magnitude;",
         "using i128 [[maybe_unused]] = Magnitude;",
+        *(["using f64 = Span;"] if sums.doubles else []),
         "[[maybe_unused]] bool o = false;",
         *lines,
         "i64 top;",
-        *(f"top.raise({_addend(gain, inside)});" for gain in added.gains),
-        f"return top.fits({most} * (end - from));",
+        *(f"top.raise({_addend(g, inside)});" for gains in whole.values() for g in gains),
+        *(f"f64 span_{j};" for j in sums.doubles),
+        *(f"span_{j}.raise({_addend(g, inside)});" for j in sums.doubles for g in sums.gains[j]),
+        f"return {' && '.join(fits)};",
     ]
 
 
-def _sums(s: Batch, added: Additions, scope: CppScope, payloads: list[int]) -> Lines:
+def _sums(s: Batch, added: Additions, scope: CppScope, sums: _Sums) -> Lines:
     """The sums of all groups, eight rows at a time."""
-    lines, inside = _declared(s, added, scope, "Lanes::load({} + i, end - i)")
-    addends: dict[int, list[str]] = {}
-    for gain in added.gains:
-        addends.setdefault(gain.payload, []).append(_addend(gain, inside))
-    whole = [f"{' + '.join(f'({x}).x' for x in addends[j])}" for j in payloads]
-    values = ", ".join(f"i64(LaneVector({x}))" for x in whole)
+    load = "{name}::load({{}} + i, end - i)"
+    lines, inside = _declared(
+        s, added, scope, load.format(name="Lanes"), load.format(name="RealLanes")
+    )
+    values = []
+    for j in sorted(sums.gains):
+        addends = [_addend(gain, inside) for gain in sums.gains[j]]
+        if j in sums.doubles:
+            words = " + ".join(f"in_words(scale_{j}, {x})" for x in addends)
+            lines.append(f"const Words words_{j} = {words};")
+            values += [f"words_{j}.{part}" for part in ("whole", "rest", "print")]
+        else:
+            values.append(f"i64(LaneVector({' + '.join(f'({x}).x' for x in addends)}))")
     return [
         "for (i64 i = from; i < end; i += LANES) {",
         "  const auto row = i - from;",
         "  using i64 = Lanes;",
         "  using i128 [[maybe_unused]] = Lanes;",
+        *(["  using f64 = RealLanes;"] if sums.doubles else []),
         "  [[maybe_unused]] const Unchecked o{};",
         *indented(lines),
-        f"  groups.add(row, {{{values}}});",
+        f"  groups.add(row, {{{', '.join(values)}}});",
         "}",
     ]
 
@@ -129,7 +165,8 @@ def _sums(s: Batch, added: Additions, scope: CppScope, payloads: list[int]) -> L
 def _addend(gain: Gain, scope: CppScope) -> str:
     """What a row adds to a payload."""
     payload = scope.tables[gain.table].payloads[gain.payload]
-    return convert(scope.product(gain.weight), payload).text
+    product = scope.product(gain.weight)
+    return summand(product).text if payload.kind == "double" else convert(product, payload).text
 
 
 def _poured(block: Block, payloads: Sequence[int]) -> Block:
@@ -144,13 +181,13 @@ def _poured(block: Block, payloads: Sequence[int]) -> Block:
     return tuple(map(rule, block))
 
 
-def _with_totals(added: Additions, scope: CppScope) -> CppScope:
+def _with_totals(sums: _Sums, scope: CppScope) -> CppScope:
     """What is visible where the sums of a group are written."""
-    types = scope.tables[added.record.table].payloads
-    payloads = sorted({gain.payload for gain in added.gains})
 
     def look(field: str) -> Cpp:
         j = int(field[1:])
-        return Cpp(f"groups.total(g, {payloads.index(j)})", types[j], "i64")
+        if j in sums.doubles:
+            return Cpp(f"groups.real(g, {sums.place[j]}, scale_{j})", sums.types[j], SUM)
+        return Cpp(f"groups.total(g, {sums.place[j]})", sums.types[j], "i64")
 
     return scope.with_row(TOTAL, look)

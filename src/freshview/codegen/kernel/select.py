@@ -25,11 +25,21 @@ OPERATORS: dict[Op, str] = {"=": "==", "<>": "!=", "<": "<", "<=": "<=", ">": ">
 def mark_rows(s: Batch, inside: CppScope) -> Lines:
     """The lines that mark the rows of a block that pass: `marks` has a byte for each."""
     tests = [t for t in s.tests if isinstance(t, Holds)]
-    lined = [line for t in tests for line in _mark(t, s, inside)]
-    others = [t for t in tests if not _mark(t, s, inside)]
+    lined: dict[tuple[str, str], list[str]] = {}  # those of the same columns are made together
+    others = []
+    for t in tests:
+        if (marked := _mark(t, s, inside)) is not None:
+            names, arrays, text = marked
+            lined.setdefault((names, arrays), []).append(text)
+        else:
+            others.append(t)
     lines = [
         f"u8 marks[{CHUNK} + SPARE];",
-        *(f"mark<{str(not n).lower()}>(marks, end - from, {m});" for n, m in enumerate(lined)),
+        *(
+            f"mark<{str(not n).lower()}>(marks, end - from,"
+            f" []({names}) {{ return {' & '.join(texts)}; }}, {arrays});"
+            for n, ((names, arrays), texts) in enumerate(lined.items())
+        ),
     ]
     if not others:
         return lines
@@ -58,15 +68,15 @@ def _all_of(tests: list[Holds], inside: CppScope) -> str:
     return " && ".join([f"({' & '.join(quick)})", *slow] if quick else slow)
 
 
-def _mark(t: Holds, s: Batch, inside: CppScope) -> Lines:
-    """A comparison of columns a line at a time, and the columns; nothing for any other test."""
+def _mark(t: Holds, s: Batch, inside: CppScope) -> tuple[str, str, str] | None:
+    """Columns, their arrays and a comparison of them, a line at a time; None of other tests."""
     if not isinstance(t.value, Cmp) or not all(map(_plain, (t.value.left, t.value.right))):
-        return []
+        return None
     columns = inside.relations[s.relation].columns
     read = sorted(columns_read((If((t,), ()),), s.row))
     sides = inside.value(t.value.left), inside.value(t.value.right)
     if not read or any(x.type.kind in ("string", "null", "double") for x in sides):
-        return []
+        return None
     a, b = aligned(*sides)
     kinds = {x.cpp_type for x in (a, b, *(inside.look(f"{s.row}.c{j}") for j in read))}
     if (
@@ -75,14 +85,14 @@ def _mark(t: Holds, s: Batch, inside: CppScope) -> Lines:
         or _is_computed(a, sides[0])
         or _is_computed(b, sides[1])
     ):
-        return []
+        return None
     text = f"({a.text} {OPERATORS[t.value.op]} {b.text})"
     if t.value.op not in ("=", "<>"):  # NULL, the smallest number, has no order
         [kind] = kinds
         text = " & ".join([*(f"({x.text} != null<{kind}>())" for x in (a, b) if x.nullable), text])
     names = ", ".join(f"auto {inside.look(f'{s.row}.c{j}').text}" for j in read)
     arrays = ", ".join(f"{array_name(columns, j)} + from" for j in read)
-    return [f"[]({names}) {{ return {text}; }}, {arrays}"]
+    return names, arrays, text
 
 
 def _plain(e: Expr) -> bool:

@@ -5,6 +5,7 @@ Additions commute, so a block of rows may be added up by key, and every key of i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -34,6 +35,9 @@ CODED = ("Str", "i64", "i32", "i8")
 
 SMALL = 1 << 62
 """What constants stay below: the bounds of a block are computed in 64 bits."""
+
+MOST_ADDENDS = 8
+"""What a row adds to one sum of doubles at most: so much fits beside a block's rows in 63 bits."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +80,40 @@ def additions(s: Batch) -> Additions | None:
     return Additions(signs, texts, touches, records[0], gains)
 
 
-def are_exact(found: Additions, s: Batch, types: Mapping[str, Type], table: Table) -> bool:
-    """Whether a row adds what its whole numbers and decimals of 64 bits give, by keys of its own.
+def can_be_added_up(found: Additions, s: Batch, types: Mapping[str, Type], table: Table) -> bool:
+    """Whether a row adds numbers of its columns, by keys of its own, that a block can add up.
 
-    Whatever the order, sums of those are the same. Rows are grouped by the columns that keys read.
+    Those are whole numbers and decimals of 64 bits, whose sums are the same in any order, and
+    products of doubles. Rows are grouped by the columns that keys read.
     """
-    numbers = {f"{s.row}.{c}" for c, t in types.items() if t.kind in EXACT and cpp_type(t) == "i64"}
-    known = numbers | {f"{s.row}.count"} | {x.name for x in found.signs}
     coded = {f"{s.row}.{c}" for c, t in types.items() if batch_type(t) in CODED}
-    keyed = all_names_read(found.keys) <= coded | {x.name for x in found.texts}
-    exact = all(t.kind in EXACT for t in table.payloads)
-    weights = [e for gain in found.gains for e in gain.weight]
-    return keyed and exact and all(_is_exact(e, known) for e in weights)
+    if not all_names_read(found.keys) <= coded | {x.name for x in found.texts}:
+        return False
+    counts = {f"{s.row}.count"} | {x.name for x in found.signs}
+    columns = {f"{s.row}.{c}": t for c, t in types.items()}
+    exact = {x for x, t in columns.items() if t.kind in EXACT and cpp_type(t) == "i64"}
+    factors = {x for x, t in columns.items() if t.kind in ("int", "double") and not t.nullable}
+    addends = Counter(gain.payload for gain in found.gains)
+    return all(t.kind in (*EXACT, "double") for t in table.payloads) and all(
+        addends[gain.payload] <= MOST_ADDENDS and all(_is_factor(e, counts | factors) for e in w)
+        if table.payloads[gain.payload].kind == "double"
+        else all(_is_exact(e, counts | exact) for e in w)
+        for gain in found.gains
+        for w in (gain.weight,)
+    )
+
+
+def _is_factor(e: Expr, known: set[str]) -> bool:
+    """Whether a factor of a double is a number that is known, or a product of such."""
+    match e:
+        case Const(int() | float() as x, t) if t.kind in ("int", "double"):
+            return abs(x) < SMALL
+        case Var(name):
+            return name in known
+        case Mul(parts):
+            return all(_is_factor(part, known) for part in parts)
+        case _:
+            return False
 
 
 def _is_exact(e: Expr, known: set[str]) -> bool:

@@ -15,7 +15,7 @@ from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.terms import Expr
 from freshview.calculus.types import INT, Type
 from freshview.codegen.layout.terms import Columns, Layout, Table
-from freshview.codegen.loops.additions import additions, are_exact
+from freshview.codegen.loops.additions import additions, can_be_added_up
 from freshview.codegen.loops.check_parts import Parts
 from freshview.codegen.loops.effects import (
     Answer,
@@ -232,8 +232,8 @@ class _Checker(Parts):
         table = self.layout.tables.get(added.record.table)
         if table is None or table.transient or table.determining is not None:
             raise ProgramProblem("rows are added up for a table that lasts, by all its keys")
-        if s.in_turn or not are_exact(added, s, types, table):
-            raise ProgramProblem("what is added up is computed from the row's whole numbers")
+        if s.in_turn or not can_be_added_up(added, s, types, table):
+            raise ProgramProblem("what is added up is computed from numbers of the row")
 
     def _access(
         self, s: Get | Slice | Scan | Walk | EachGroup | FirstRows | FirstOfGroups, seen: Visible

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from freshview.calculus.types import Type
 from freshview.codegen.layout.terms import Layout
-from freshview.codegen.loops.additions import additions, are_exact
+from freshview.codegen.loops.additions import additions, can_be_added_up
 from freshview.codegen.loops.terms import Batch, Block, Stmt
 
 
@@ -44,6 +44,6 @@ def preaggregate(block: Block, layout: Layout, columns: Mapping[str, tuple[Type,
         types = {f"c{j}": t for j, t in enumerate(columns[s.relation])}
         if table.transient or table.determining is not None:
             return s
-        return replace(s, preaggregated=are_exact(added, s, types, table))
+        return replace(s, preaggregated=can_be_added_up(added, s, types, table))
 
     return tuple(map(rule, block))

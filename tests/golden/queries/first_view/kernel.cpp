@@ -62,37 +62,41 @@ static void on_orders(Env& e, const Batch& b) {
   (void)b;
   const i64* all_id = static_cast<const i64*>(b.column[0]);
   const Str* all_customer = static_cast<const Str*>(b.column[1]);
-  for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-    const i64 id_1 = all_id[i_1];
-    const Str customer_1 = all_customer[i_1];
-    if (const i64 later = i_1 + 8; later < b.size) {
+  {
+    const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
       s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
-    }
-    const i64 sign_2 = b.count[i_1];
-    // first_view[d_customer] += first_view_orders[d_id];
-    // first_view_2[d_customer] += first_view_2_orders[d_id];
-    {
-      if (const auto* first_view_orders_3 = s.m_first_view_items.template directory<0>().find(e.arena, Rec_m_first_view_orders::Key{id_1})) {
-        FR_VISIT(1);
-        const Sym text_11 = put_text(e, customer_1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym>(e, 0, text_11);
-        {
-          auto* into_12 = s.m_first_view.at(e.arena, {text_11});
-          FR_WRITE;
-          into_12->sum = known(o, add<i64>(o, into_12->sum, mul<i64>(o, sign_2, first_view_orders_3->sum)));
-          into_12->sum_2 = known(o, add<i64>(o, into_12->sum_2, mul<i64>(o, sign_2, first_view_orders_3->sum_2)));
-          if (into_12->empty()) s.m_first_view.drop(e.arena, into_12);
+    };
+    for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+      const i64 id_1 = all_id[i_1];
+      const Str customer_1 = all_customer[i_1];
+      if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+      const i64 sign_2 = b.count[i_1];
+      // first_view[d_customer] += first_view_orders[d_id];
+      // first_view_2[d_customer] += first_view_2_orders[d_id];
+      {
+        if (const auto* first_view_orders_3 = s.m_first_view_items.template directory<0>().find(e.arena, Rec_m_first_view_orders::Key{id_1})) {
+          FR_VISIT(1);
+          const Sym text_11 = put_text(e, customer_1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym>(e, 0, text_11);
+          {
+            auto* into_12 = s.m_first_view.at(e.arena, {text_11});
+            FR_WRITE;
+            into_12->sum = known(o, add<i64>(o, into_12->sum, mul<i64>(o, sign_2, first_view_orders_3->sum)));
+            into_12->sum_2 = known(o, add<i64>(o, into_12->sum_2, mul<i64>(o, sign_2, first_view_orders_3->sum_2)));
+            if (into_12->empty()) s.m_first_view.drop(e.arena, into_12);
+          }
         }
       }
-    }
-    // first_view_items[d_id, d_customer] += 1;
-    {
-      const Sym text_15 = put_text(e, customer_1);
+      // first_view_items[d_id, d_customer] += 1;
       {
-        auto* into_16 = s.m_first_view_items.at(e.arena, {id_1, text_15});
-        FR_WRITE;
-        into_16->sum = known(o, add<i64>(o, into_16->sum, sign_2));
-        if (into_16->empty()) s.m_first_view_items.drop(e.arena, into_16);
+        const Sym text_15 = put_text(e, customer_1);
+        {
+          auto* into_16 = s.m_first_view_items.at(e.arena, {id_1, text_15});
+          FR_WRITE;
+          into_16->sum = known(o, add<i64>(o, into_16->sum, sign_2));
+          if (into_16->empty()) s.m_first_view_items.drop(e.arena, into_16);
+        }
       }
     }
   }
@@ -105,37 +109,41 @@ static void on_items(Env& e, const Batch& b) {
   (void)b;
   const i64* all_id = static_cast<const i64*>(b.column[0]);
   const i64* all_price = static_cast<const i64*>(b.column[1]);
-  for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-    const i64 id_1 = all_id[i_1];
-    const i64 price_1 = all_price[i_1];
-    if (const i64 later = i_1 + 8; later < b.size) {
+  {
+    const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
       s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
-    }
-    const i64 sign_2 = b.count[i_1];
-    // first_view[o_customer] += first_view_items[d_id, o_customer];
-    // first_view_2[o_customer] += d_price * first_view_items[d_id, o_customer];
-    {
-      s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{id_1}, [&](const Rec_m_first_view_items& first_view_items_3) {
-        FR_VISIT(1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym>(e, 0, first_view_items_3.o_customer_);
-        {
-          auto* into_9 = s.m_first_view.at(e.arena, {first_view_items_3.o_customer_});
-          FR_WRITE;
-          into_9->sum = known(o, add<i64>(o, into_9->sum, mul<i64>(o, sign_2, first_view_items_3.sum)));
-          into_9->sum_2 = known(o, add<i64>(o, into_9->sum_2, mul<i64>(o, mul<i64>(o, sign_2, price_1), first_view_items_3.sum)));
-          if (into_9->empty()) s.m_first_view.drop(e.arena, into_9);
-        }
-      });
-    }
-    // first_view_orders[d_id] += 1;
-    // first_view_2_orders[d_id] += d_price;
-    {
+    };
+    for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+      const i64 id_1 = all_id[i_1];
+      const i64 price_1 = all_price[i_1];
+      if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+      const i64 sign_2 = b.count[i_1];
+      // first_view[o_customer] += first_view_items[d_id, o_customer];
+      // first_view_2[o_customer] += d_price * first_view_items[d_id, o_customer];
       {
-        auto* into_11 = s.m_first_view_items.template directory<0>().at(e.arena, {id_1});
-        FR_WRITE;
-        into_11->sum = known(o, add<i64>(o, into_11->sum, sign_2));
-        into_11->sum_2 = known(o, add<i64>(o, into_11->sum_2, mul<i64>(o, sign_2, price_1)));
-        if (into_11->empty()) s.m_first_view_items.template directory<0>().drop(e.arena, into_11);
+        s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{id_1}, [&](const Rec_m_first_view_items& first_view_items_3) {
+          FR_VISIT(1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym>(e, 0, first_view_items_3.o_customer_);
+          {
+            auto* into_9 = s.m_first_view.at(e.arena, {first_view_items_3.o_customer_});
+            FR_WRITE;
+            into_9->sum = known(o, add<i64>(o, into_9->sum, mul<i64>(o, sign_2, first_view_items_3.sum)));
+            into_9->sum_2 = known(o, add<i64>(o, into_9->sum_2, mul<i64>(o, mul<i64>(o, sign_2, price_1), first_view_items_3.sum)));
+            if (into_9->empty()) s.m_first_view.drop(e.arena, into_9);
+          }
+        });
+      }
+      // first_view_orders[d_id] += 1;
+      // first_view_2_orders[d_id] += d_price;
+      {
+        {
+          auto* into_11 = s.m_first_view_items.template directory<0>().at(e.arena, {id_1});
+          FR_WRITE;
+          into_11->sum = known(o, add<i64>(o, into_11->sum, sign_2));
+          into_11->sum_2 = known(o, add<i64>(o, into_11->sum_2, mul<i64>(o, sign_2, price_1)));
+          if (into_11->empty()) s.m_first_view_items.template directory<0>().drop(e.arena, into_11);
+        }
       }
     }
   }

@@ -78,30 +78,34 @@ static void on_orders(Env& e, const Batch& b) {
   //   Sum[o_customer]((DELTA orders)(i_id, o_customer) * first_view_2_orders[i_id]);
   // first_view_items[i_id, o_customer] += (DELTA orders)(i_id, o_customer);
   {
-    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-      const i64 id_1 = all_id[i_1];
-      const Str customer_1 = all_customer[i_1];
-      if (const i64 later = i_1 + 8; later < b.size) {
+    {
+      const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
         s.m_first_view_orders.prefetch(e.arena, Rec_m_first_view_orders::hash(Rec_m_first_view_orders::Key{all_id[later]}));
-      }
-      if (const auto* first_view_orders_2 = s.m_first_view_orders.find(e.arena, Rec_m_first_view_orders::Key{id_1})) {
-        FR_VISIT(1);
-        const Sym text_6 = put_text(e, customer_1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym>(e, 0, text_6);
-        {
-          auto* into_7 = s.m_first_view.at(e.arena, {text_6});
-          FR_WRITE;
-          into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, b.count[i_1], first_view_orders_2->sum)));
-          into_7->sum_2 = known(o, add<i64>(o, into_7->sum_2, mul<i64>(o, b.count[i_1], first_view_orders_2->sum_2)));
-          if (into_7->empty()) s.m_first_view.drop(e.arena, into_7);
+      };
+      for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+      for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+        const i64 id_1 = all_id[i_1];
+        const Str customer_1 = all_customer[i_1];
+        if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+        if (const auto* first_view_orders_2 = s.m_first_view_orders.find(e.arena, Rec_m_first_view_orders::Key{id_1})) {
+          FR_VISIT(1);
+          const Sym text_6 = put_text(e, customer_1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym>(e, 0, text_6);
+          {
+            auto* into_7 = s.m_first_view.at(e.arena, {text_6});
+            FR_WRITE;
+            into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, b.count[i_1], first_view_orders_2->sum)));
+            into_7->sum_2 = known(o, add<i64>(o, into_7->sum_2, mul<i64>(o, b.count[i_1], first_view_orders_2->sum_2)));
+            if (into_7->empty()) s.m_first_view.drop(e.arena, into_7);
+          }
         }
-      }
-      const Sym text_10 = put_text(e, customer_1);
-      {
-        auto* into_11 = s.m_first_view_items.at(e.arena, {id_1, text_10});
-        FR_WRITE;
-        into_11->sum = known(o, add<i64>(o, into_11->sum, b.count[i_1]));
-        if (into_11->empty()) s.m_first_view_items.drop(e.arena, into_11);
+        const Sym text_10 = put_text(e, customer_1);
+        {
+          auto* into_11 = s.m_first_view_items.at(e.arena, {id_1, text_10});
+          FR_WRITE;
+          into_11->sum = known(o, add<i64>(o, into_11->sum, b.count[i_1]));
+          if (into_11->empty()) s.m_first_view_items.drop(e.arena, into_11);
+        }
       }
     }
   }
@@ -121,30 +125,34 @@ static void on_items(Env& e, const Batch& b) {
   // first_view_orders[i_id] += Sum[i_id]((DELTA items)(i_id, i_price));
   // first_view_2_orders[i_id] += Sum[i_id]((DELTA items)(i_id, i_price) * i_price);
   {
-    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-      const i64 id_1 = all_id[i_1];
-      const i64 price_1 = all_price[i_1];
-      if (const i64 later = i_1 + 8; later < b.size) {
+    {
+      const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
         s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
         s.m_first_view_orders.prefetch_write(e.arena, {all_id[later]});
-      }
-      s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{id_1}, [&](const Rec_m_first_view_items& first_view_items_2) {
-        FR_VISIT(1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym>(e, 0, first_view_items_2.o_customer_);
+      };
+      for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+      for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+        const i64 id_1 = all_id[i_1];
+        const i64 price_1 = all_price[i_1];
+        if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+        s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{id_1}, [&](const Rec_m_first_view_items& first_view_items_2) {
+          FR_VISIT(1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym>(e, 0, first_view_items_2.o_customer_);
+          {
+            auto* into_7 = s.m_first_view.at(e.arena, {first_view_items_2.o_customer_});
+            FR_WRITE;
+            into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, b.count[i_1], first_view_items_2.sum)));
+            into_7->sum_2 = known(o, add<i64>(o, into_7->sum_2, mul<i64>(o, mul<i64>(o, b.count[i_1], price_1), first_view_items_2.sum)));
+            if (into_7->empty()) s.m_first_view.drop(e.arena, into_7);
+          }
+        });
         {
-          auto* into_7 = s.m_first_view.at(e.arena, {first_view_items_2.o_customer_});
+          auto* into_9 = s.m_first_view_orders.at(e.arena, {id_1});
           FR_WRITE;
-          into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, b.count[i_1], first_view_items_2.sum)));
-          into_7->sum_2 = known(o, add<i64>(o, into_7->sum_2, mul<i64>(o, mul<i64>(o, b.count[i_1], price_1), first_view_items_2.sum)));
-          if (into_7->empty()) s.m_first_view.drop(e.arena, into_7);
+          into_9->sum = known(o, add<i64>(o, into_9->sum, b.count[i_1]));
+          into_9->sum_2 = known(o, add<i64>(o, into_9->sum_2, mul<i64>(o, b.count[i_1], price_1)));
+          if (into_9->empty()) s.m_first_view_orders.drop(e.arena, into_9);
         }
-      });
-      {
-        auto* into_9 = s.m_first_view_orders.at(e.arena, {id_1});
-        FR_WRITE;
-        into_9->sum = known(o, add<i64>(o, into_9->sum, b.count[i_1]));
-        into_9->sum_2 = known(o, add<i64>(o, into_9->sum_2, mul<i64>(o, b.count[i_1], price_1)));
-        if (into_9->empty()) s.m_first_view_orders.drop(e.arena, into_9);
       }
     }
   }

@@ -85,54 +85,58 @@ static void on_customers(Env& e, const Batch& b) {
   (void)b;
   const i64* all_id = static_cast<const i64*>(b.column[0]);
   const Str* all_name = static_cast<const Str*>(b.column[1]);
-  for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-    const i64 id_1 = all_id[i_1];
-    const Str name_1 = all_name[i_1];
-    if (const i64 later = i_1 + 8; later < b.size) {
+  {
+    const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
       s.m_left_join_customers.template prefetch_slice<0>(e.arena, Head0_m_left_join_customers::hash(Head0_m_left_join_customers::Key{all_id[later]}));
-    }
-    const i64 sign_2 = b.count[i_1];
-    // left_join[d_name, o_id, o_price] +=
-    //   sign' * left_join_customers[d_id, o_id, o_price] + sign' * (o_id := null) * (o_price := null) *
-    //   Sum[]((n := left_join_customers_2[d_id]) * {n = 0});
-    // left_join_orders[d_name, d_id] += sign';
-    {
-      s.m_left_join_customers.template slice<0>(e.arena, Head0_m_left_join_customers::Key{id_1}, [&](const Rec_m_left_join_customers& left_join_customers_3) {
-        FR_VISIT(1);
-        const Sym text_14 = put_text(e, name_1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_14, left_join_customers_3.o_id_, left_join_customers_3.o_price_);
-        {
-          auto* into_15 = s.m_left_join.at(e.arena, {text_14, left_join_customers_3.o_id_, left_join_customers_3.o_price_});
-          FR_WRITE;
-          into_15->sum = known(o, add<i64>(o, into_15->sum, mul<i64>(o, sign_2, left_join_customers_3.sum)));
-          if (into_15->empty()) s.m_left_join.drop(e.arena, into_15);
-        }
-      });
-      const i8 o_id_4 = null<i8>();
-      i64 total_6{};
+    };
+    for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+      const i64 id_1 = all_id[i_1];
+      const Str name_1 = all_name[i_1];
+      if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+      const i64 sign_2 = b.count[i_1];
+      // left_join[d_name, o_id, o_price] +=
+      //   sign' * left_join_customers[d_id, o_id, o_price] + sign' * (o_id := null) * (o_price := null) *
+      //   Sum[]((n := left_join_customers_2[d_id]) * {n = 0});
+      // left_join_orders[d_name, d_id] += sign';
       {
-        if (const auto* left_join_customers_a1 = s.m_left_join_customers.template directory<0>().find(e.arena, Rec_m_left_join_customers_2::Key{id_1})) {
+        s.m_left_join_customers.template slice<0>(e.arena, Head0_m_left_join_customers::Key{id_1}, [&](const Rec_m_left_join_customers& left_join_customers_3) {
           FR_VISIT(1);
-          total_6 = add<i64>(o, total_6, left_join_customers_a1->sum);
-        }
-      }
-      const i64 n_7 = known(o, total_6);
-      if ((n_7 == i64(0ll))) {
-        const Sym text_16 = put_text(e, name_1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_16, null<i64>(), null<i64>());
+          const Sym text_14 = put_text(e, name_1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_14, left_join_customers_3.o_id_, left_join_customers_3.o_price_);
+          {
+            auto* into_15 = s.m_left_join.at(e.arena, {text_14, left_join_customers_3.o_id_, left_join_customers_3.o_price_});
+            FR_WRITE;
+            into_15->sum = known(o, add<i64>(o, into_15->sum, mul<i64>(o, sign_2, left_join_customers_3.sum)));
+            if (into_15->empty()) s.m_left_join.drop(e.arena, into_15);
+          }
+        });
+        const i8 o_id_4 = null<i8>();
+        i64 total_6{};
         {
-          auto* into_17 = s.m_left_join.at(e.arena, {text_16, null<i64>(), null<i64>()});
-          FR_WRITE;
-          into_17->sum = known(o, add<i64>(o, into_17->sum, sign_2));
-          if (into_17->empty()) s.m_left_join.drop(e.arena, into_17);
+          if (const auto* left_join_customers_a1 = s.m_left_join_customers.template directory<0>().find(e.arena, Rec_m_left_join_customers_2::Key{id_1})) {
+            FR_VISIT(1);
+            total_6 = add<i64>(o, total_6, left_join_customers_a1->sum);
+          }
         }
-      }
-      const Sym text_18 = put_text(e, name_1);
-      {
-        auto* into_19 = s.m_left_join_orders.at(e.arena, {text_18, id_1});
-        FR_WRITE;
-        into_19->sum = known(o, add<i64>(o, into_19->sum, sign_2));
-        if (into_19->empty()) s.m_left_join_orders.drop(e.arena, into_19);
+        const i64 n_7 = known(o, total_6);
+        if ((n_7 == i64(0ll))) {
+          const Sym text_16 = put_text(e, name_1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_16, null<i64>(), null<i64>());
+          {
+            auto* into_17 = s.m_left_join.at(e.arena, {text_16, null<i64>(), null<i64>()});
+            FR_WRITE;
+            into_17->sum = known(o, add<i64>(o, into_17->sum, sign_2));
+            if (into_17->empty()) s.m_left_join.drop(e.arena, into_17);
+          }
+        }
+        const Sym text_18 = put_text(e, name_1);
+        {
+          auto* into_19 = s.m_left_join_orders.at(e.arena, {text_18, id_1});
+          FR_WRITE;
+          into_19->sum = known(o, add<i64>(o, into_19->sum, sign_2));
+          if (into_19->empty()) s.m_left_join_orders.drop(e.arena, into_19);
+        }
       }
     }
   }
@@ -146,93 +150,97 @@ static void on_orders(Env& e, const Batch& b) {
   const i64* all_id = static_cast<const i64*>(b.column[0]);
   const i64* all_customer = static_cast<const i64*>(b.column[1]);
   const i64* all_price = static_cast<const i64*>(b.column[2]);
-  for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-    const i64 id_1 = all_id[i_1];
-    const i64 customer_1 = all_customer[i_1];
-    const i64 price_1 = all_price[i_1];
-    if (const i64 later = i_1 + 8; later < b.size) {
+  {
+    const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
       s.m_left_join_orders.template prefetch_slice<0>(e.arena, Head0_m_left_join_orders::hash(Head0_m_left_join_orders::Key{all_customer[later]}));
       s.m_left_join_customers.prefetch_write(e.arena, {all_customer[later], all_id[later], all_price[later]});
       s.m_left_join_customers.template prefetch_slice<0>(e.arena, Head0_m_left_join_customers::hash(Head0_m_left_join_customers::Key{all_customer[later]}));
-    }
-    const i64 sign_2 = b.count[i_1];
-    // left_join[c_name, d_id, d_price] += sign' * left_join_orders[c_name, d_customer];
-    // left_join[c_name, o_id, o_price] +=
-    //   (o_id := null) * (o_price := null) *
-    //   (Sum[c_name, d_customer](
-    //        (n := left_join_customers_2[d_customer] + sign') * {n = 0} *
-    //        left_join_orders[c_name, d_customer])
-    //    - Sum[c_name, d_customer](
-    //        (n := left_join_customers_2[d_customer]) * {n = 0} * left_join_orders[c_name, d_customer]));
-    {
-      const auto* g0 = s.m_left_join_customers.template directory<0>().find(e.arena, Rec_m_left_join_customers_2::Key{customer_1});
-      s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_1}, [&](const Rec_m_left_join_orders& left_join_orders_3) {
-        FR_VISIT(1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_3.c_name_, id_1, price_1);
+    };
+    for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+      const i64 id_1 = all_id[i_1];
+      const i64 customer_1 = all_customer[i_1];
+      const i64 price_1 = all_price[i_1];
+      if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+      const i64 sign_2 = b.count[i_1];
+      // left_join[c_name, d_id, d_price] += sign' * left_join_orders[c_name, d_customer];
+      // left_join[c_name, o_id, o_price] +=
+      //   (o_id := null) * (o_price := null) *
+      //   (Sum[c_name, d_customer](
+      //        (n := left_join_customers_2[d_customer] + sign') * {n = 0} *
+      //        left_join_orders[c_name, d_customer])
+      //    - Sum[c_name, d_customer](
+      //        (n := left_join_customers_2[d_customer]) * {n = 0} * left_join_orders[c_name, d_customer]));
+      {
+        const auto* g0 = s.m_left_join_customers.template directory<0>().find(e.arena, Rec_m_left_join_customers_2::Key{customer_1});
+        s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_1}, [&](const Rec_m_left_join_orders& left_join_orders_3) {
+          FR_VISIT(1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_3.c_name_, id_1, price_1);
+          {
+            auto* into_17 = s.m_left_join.at(e.arena, {left_join_orders_3.c_name_, id_1, price_1});
+            FR_WRITE;
+            into_17->sum = known(o, add<i64>(o, into_17->sum, mul<i64>(o, sign_2, left_join_orders_3.sum)));
+            if (into_17->empty()) s.m_left_join.drop(e.arena, into_17);
+          }
+        });
+        const i8 o_id_4 = null<i8>();
+        i64 total_6{};
         {
-          auto* into_17 = s.m_left_join.at(e.arena, {left_join_orders_3.c_name_, id_1, price_1});
+          if (const auto* left_join_customers_a1 = g0) {
+            FR_VISIT(1);
+            total_6 = add<i64>(o, total_6, left_join_customers_a1->sum);
+          }
+          total_6 = add<i64>(o, total_6, sign_2);
+        }
+        const i64 n_7 = known(o, total_6);
+        if ((n_7 == i64(0ll))) {
+          s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_1}, [&](const Rec_m_left_join_orders& left_join_orders_8) {
+            FR_VISIT(1);
+            if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_8.c_name_, null<i64>(), null<i64>());
+            {
+              auto* into_18 = s.m_left_join.at(e.arena, {left_join_orders_8.c_name_, null<i64>(), null<i64>()});
+              FR_WRITE;
+              into_18->sum = known(o, add<i64>(o, into_18->sum, left_join_orders_8.sum));
+              if (into_18->empty()) s.m_left_join.drop(e.arena, into_18);
+            }
+          });
+        }
+        i64 total_9{};
+        {
+          if (const auto* left_join_customers_a1 = g0) {
+            FR_VISIT(1);
+            total_9 = add<i64>(o, total_9, left_join_customers_a1->sum);
+          }
+        }
+        const i64 n_10 = known(o, total_9);
+        if ((n_10 == i64(0ll))) {
+          s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_1}, [&](const Rec_m_left_join_orders& left_join_orders_11) {
+            FR_VISIT(1);
+            if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_11.c_name_, null<i64>(), null<i64>());
+            {
+              auto* into_19 = s.m_left_join.at(e.arena, {left_join_orders_11.c_name_, null<i64>(), null<i64>()});
+              FR_WRITE;
+              into_19->sum = known(o, add<i64>(o, into_19->sum, mul<i64>(o, i64(-1ll), left_join_orders_11.sum)));
+              if (into_19->empty()) s.m_left_join.drop(e.arena, into_19);
+            }
+          });
+        }
+      }
+      // left_join_customers[d_customer, d_id, d_price] += sign';
+      // left_join_customers_2[d_customer] += sign';
+      {
+        {
+          auto* into_20 = s.m_left_join_customers.at(e.arena, {customer_1, id_1, price_1});
           FR_WRITE;
-          into_17->sum = known(o, add<i64>(o, into_17->sum, mul<i64>(o, sign_2, left_join_orders_3.sum)));
-          if (into_17->empty()) s.m_left_join.drop(e.arena, into_17);
+          into_20->sum = known(o, add<i64>(o, into_20->sum, sign_2));
+          if (into_20->empty()) s.m_left_join_customers.drop(e.arena, into_20);
         }
-      });
-      const i8 o_id_4 = null<i8>();
-      i64 total_6{};
-      {
-        if (const auto* left_join_customers_a1 = g0) {
-          FR_VISIT(1);
-          total_6 = add<i64>(o, total_6, left_join_customers_a1->sum);
+        {
+          auto* into_21 = s.m_left_join_customers.template directory<0>().at(e.arena, {customer_1});
+          FR_WRITE;
+          into_21->sum = known(o, add<i64>(o, into_21->sum, sign_2));
+          if (into_21->empty()) s.m_left_join_customers.template directory<0>().drop(e.arena, into_21);
         }
-        total_6 = add<i64>(o, total_6, sign_2);
-      }
-      const i64 n_7 = known(o, total_6);
-      if ((n_7 == i64(0ll))) {
-        s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_1}, [&](const Rec_m_left_join_orders& left_join_orders_8) {
-          FR_VISIT(1);
-          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_8.c_name_, null<i64>(), null<i64>());
-          {
-            auto* into_18 = s.m_left_join.at(e.arena, {left_join_orders_8.c_name_, null<i64>(), null<i64>()});
-            FR_WRITE;
-            into_18->sum = known(o, add<i64>(o, into_18->sum, left_join_orders_8.sum));
-            if (into_18->empty()) s.m_left_join.drop(e.arena, into_18);
-          }
-        });
-      }
-      i64 total_9{};
-      {
-        if (const auto* left_join_customers_a1 = g0) {
-          FR_VISIT(1);
-          total_9 = add<i64>(o, total_9, left_join_customers_a1->sum);
-        }
-      }
-      const i64 n_10 = known(o, total_9);
-      if ((n_10 == i64(0ll))) {
-        s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_1}, [&](const Rec_m_left_join_orders& left_join_orders_11) {
-          FR_VISIT(1);
-          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_11.c_name_, null<i64>(), null<i64>());
-          {
-            auto* into_19 = s.m_left_join.at(e.arena, {left_join_orders_11.c_name_, null<i64>(), null<i64>()});
-            FR_WRITE;
-            into_19->sum = known(o, add<i64>(o, into_19->sum, mul<i64>(o, i64(-1ll), left_join_orders_11.sum)));
-            if (into_19->empty()) s.m_left_join.drop(e.arena, into_19);
-          }
-        });
-      }
-    }
-    // left_join_customers[d_customer, d_id, d_price] += sign';
-    // left_join_customers_2[d_customer] += sign';
-    {
-      {
-        auto* into_20 = s.m_left_join_customers.at(e.arena, {customer_1, id_1, price_1});
-        FR_WRITE;
-        into_20->sum = known(o, add<i64>(o, into_20->sum, sign_2));
-        if (into_20->empty()) s.m_left_join_customers.drop(e.arena, into_20);
-      }
-      {
-        auto* into_21 = s.m_left_join_customers.template directory<0>().at(e.arena, {customer_1});
-        FR_WRITE;
-        into_21->sum = known(o, add<i64>(o, into_21->sum, sign_2));
-        if (into_21->empty()) s.m_left_join_customers.template directory<0>().drop(e.arena, into_21);
       }
     }
   }

@@ -132,49 +132,53 @@ static void on_customers(Env& e, const Batch& b) {
   //      + (o_id := null) * (o_price := null) * Sum[]((n := left_join_customers_2[c_id]) * {n = 0})));
   // left_join_orders[c_id, c_name] += (DELTA customers)(c_id, c_name);
   {
-    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-      const i64 id_1 = all_id[i_1];
-      const Str name_1 = all_name[i_1];
-      if (const i64 later = i_1 + 8; later < b.size) {
+    {
+      const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
         s.m_left_join_customers.template prefetch_slice<0>(e.arena, Head0_m_left_join_customers::hash(Head0_m_left_join_customers::Key{all_id[later]}));
         s.m_left_join_customers_2.prefetch(e.arena, Rec_m_left_join_customers_2::hash(Rec_m_left_join_customers_2::Key{all_id[later]}));
-      }
-      s.m_left_join_customers.template slice<0>(e.arena, Head0_m_left_join_customers::Key{id_1}, [&](const Rec_m_left_join_customers& left_join_customers_2) {
-        FR_VISIT(1);
-        const Sym text_8 = put_text(e, name_1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_8, left_join_customers_2.o_id_, left_join_customers_2.o_price_);
-        {
-          auto* into_9 = s.m_left_join.at(e.arena, {text_8, left_join_customers_2.o_id_, left_join_customers_2.o_price_});
-          FR_WRITE;
-          into_9->sum = known(o, add<i64>(o, into_9->sum, mul<i64>(o, b.count[i_1], left_join_customers_2.sum)));
-          if (into_9->empty()) s.m_left_join.drop(e.arena, into_9);
-        }
-      });
-      const i8 o_id_3 = null<i8>();
-      i64 total_5{};
-      {
-        if (const auto* left_join_customers_a1 = s.m_left_join_customers_2.find(e.arena, Rec_m_left_join_customers_2::Key{id_1})) {
+      };
+      for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+      for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+        const i64 id_1 = all_id[i_1];
+        const Str name_1 = all_name[i_1];
+        if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+        s.m_left_join_customers.template slice<0>(e.arena, Head0_m_left_join_customers::Key{id_1}, [&](const Rec_m_left_join_customers& left_join_customers_2) {
           FR_VISIT(1);
-          total_5 = add<i64>(o, total_5, left_join_customers_a1->sum);
-        }
-      }
-      const i64 n_6 = known(o, total_5);
-      if ((n_6 == i64(0ll))) {
-        const Sym text_10 = put_text(e, name_1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_10, null<i64>(), null<i64>());
+          const Sym text_8 = put_text(e, name_1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_8, left_join_customers_2.o_id_, left_join_customers_2.o_price_);
+          {
+            auto* into_9 = s.m_left_join.at(e.arena, {text_8, left_join_customers_2.o_id_, left_join_customers_2.o_price_});
+            FR_WRITE;
+            into_9->sum = known(o, add<i64>(o, into_9->sum, mul<i64>(o, b.count[i_1], left_join_customers_2.sum)));
+            if (into_9->empty()) s.m_left_join.drop(e.arena, into_9);
+          }
+        });
+        const i8 o_id_3 = null<i8>();
+        i64 total_5{};
         {
-          auto* into_11 = s.m_left_join.at(e.arena, {text_10, null<i64>(), null<i64>()});
-          FR_WRITE;
-          into_11->sum = known(o, add<i64>(o, into_11->sum, b.count[i_1]));
-          if (into_11->empty()) s.m_left_join.drop(e.arena, into_11);
+          if (const auto* left_join_customers_a1 = s.m_left_join_customers_2.find(e.arena, Rec_m_left_join_customers_2::Key{id_1})) {
+            FR_VISIT(1);
+            total_5 = add<i64>(o, total_5, left_join_customers_a1->sum);
+          }
         }
-      }
-      const Sym text_12 = put_text(e, name_1);
-      {
-        auto* into_13 = s.m_left_join_orders.at(e.arena, {id_1, text_12});
-        FR_WRITE;
-        into_13->sum = known(o, add<i64>(o, into_13->sum, b.count[i_1]));
-        if (into_13->empty()) s.m_left_join_orders.drop(e.arena, into_13);
+        const i64 n_6 = known(o, total_5);
+        if ((n_6 == i64(0ll))) {
+          const Sym text_10 = put_text(e, name_1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_10, null<i64>(), null<i64>());
+          {
+            auto* into_11 = s.m_left_join.at(e.arena, {text_10, null<i64>(), null<i64>()});
+            FR_WRITE;
+            into_11->sum = known(o, add<i64>(o, into_11->sum, b.count[i_1]));
+            if (into_11->empty()) s.m_left_join.drop(e.arena, into_11);
+          }
+        }
+        const Sym text_12 = put_text(e, name_1);
+        {
+          auto* into_13 = s.m_left_join_orders.at(e.arena, {id_1, text_12});
+          FR_WRITE;
+          into_13->sum = known(o, add<i64>(o, into_13->sum, b.count[i_1]));
+          if (into_13->empty()) s.m_left_join_orders.drop(e.arena, into_13);
+        }
       }
     }
   }
@@ -290,44 +294,52 @@ static void on_orders(Env& e, const Batch& b) {
         });
       }
     });
-    for (i64 i_13 = 0; i_13 < b.size; i_13++) {
-      const i64 id_13 = all_id[i_13];
-      const i64 customer_13 = all_customer[i_13];
-      const i64 price_13 = all_price[i_13];
-      if (const i64 later = i_13 + 8; later < b.size) {
+    {
+      const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
         s.m_left_join_orders.template prefetch_slice<0>(e.arena, Head0_m_left_join_orders::hash(Head0_m_left_join_orders::Key{all_customer[later]}));
         s.m_left_join_customers.prefetch_write(e.arena, {all_customer[later], all_id[later], all_price[later]});
-      }
-      s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_13}, [&](const Rec_m_left_join_orders& left_join_orders_14) {
-        FR_VISIT(1);
-        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_14.c_name_, id_13, price_13);
+      };
+      for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+      for (i64 i_13 = 0; i_13 < b.size; i_13++) {
+        const i64 id_13 = all_id[i_13];
+        const i64 customer_13 = all_customer[i_13];
+        const i64 price_13 = all_price[i_13];
+        if (const i64 next = i_13 + 8; next < b.size) fetch_row(next);
+        s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_13}, [&](const Rec_m_left_join_orders& left_join_orders_14) {
+          FR_VISIT(1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_14.c_name_, id_13, price_13);
+          {
+            auto* into_19 = s.m_left_join.at(e.arena, {left_join_orders_14.c_name_, id_13, price_13});
+            FR_WRITE;
+            into_19->sum = known(o, add<i64>(o, into_19->sum, mul<i64>(o, b.count[i_13], left_join_orders_14.sum)));
+            if (into_19->empty()) s.m_left_join.drop(e.arena, into_19);
+          }
+        });
         {
-          auto* into_19 = s.m_left_join.at(e.arena, {left_join_orders_14.c_name_, id_13, price_13});
+          auto* into_20 = s.m_left_join_customers.at(e.arena, {customer_13, id_13, price_13});
           FR_WRITE;
-          into_19->sum = known(o, add<i64>(o, into_19->sum, mul<i64>(o, b.count[i_13], left_join_orders_14.sum)));
-          if (into_19->empty()) s.m_left_join.drop(e.arena, into_19);
+          into_20->sum = known(o, add<i64>(o, into_20->sum, b.count[i_13]));
+          if (into_20->empty()) s.m_left_join_customers.drop(e.arena, into_20);
         }
-      });
-      {
-        auto* into_20 = s.m_left_join_customers.at(e.arena, {customer_13, id_13, price_13});
-        FR_WRITE;
-        into_20->sum = known(o, add<i64>(o, into_20->sum, b.count[i_13]));
-        if (into_20->empty()) s.m_left_join_customers.drop(e.arena, into_20);
       }
     }
   }
   // left_join_customers_2[c_id] += Sum[c_id]((DELTA orders)(o_id, c_id, o_price));
   {
-    for (i64 i_16 = 0; i_16 < b.size; i_16++) {
-      const i64 customer_16 = all_customer[i_16];
-      if (const i64 later = i_16 + 8; later < b.size) {
+    {
+      const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
         s.m_left_join_customers_2.prefetch_write(e.arena, {all_customer[later]});
-      }
-      {
-        auto* into_21 = s.m_left_join_customers_2.at(e.arena, {customer_16});
-        FR_WRITE;
-        into_21->sum = known(o, add<i64>(o, into_21->sum, b.count[i_16]));
-        if (into_21->empty()) s.m_left_join_customers_2.drop(e.arena, into_21);
+      };
+      for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+      for (i64 i_16 = 0; i_16 < b.size; i_16++) {
+        const i64 customer_16 = all_customer[i_16];
+        if (const i64 next = i_16 + 8; next < b.size) fetch_row(next);
+        {
+          auto* into_21 = s.m_left_join_customers_2.at(e.arena, {customer_16});
+          FR_WRITE;
+          into_21->sum = known(o, add<i64>(o, into_21->sum, b.count[i_16]));
+          if (into_21->empty()) s.m_left_join_customers_2.drop(e.arena, into_21);
+        }
       }
     }
   }

@@ -116,16 +116,17 @@ static void on_Lineitem(Env& e, const Batch& b) {
     mark<true>(marks, end - from, [](auto shipdate_1) { return (shipdate_1 > i32(9204ll)); }, all_shipdate + from);
     u32 rows[1024 + SPARE];
     const i64 chosen = number_rows(marks, end - from, rows);
+    const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
+      s.m_V_Customer_Orders_at_o_orderdate.template prefetch_slice<0>(e.arena, Head0_m_V_Customer_Orders_at_o_orderdate::hash(Head0_m_V_Customer_Orders_at_o_orderdate::Key{all_orderkey[later]}));
+      s.m_V_Lineitem_at_l_partkey.prefetch_write(e.arena, {all_orderkey[later]});
+    };
+    for (i64 n = 0; chosen >= 4 && n < 8 && n < chosen; n++) fetch_row(from + rows[n]);
     for (i64 j = 0; j < chosen; j++) {
       const i64 i_1 = from + rows[j];
       const i64 orderkey_1 = all_orderkey[i_1];
       const i64 extendedprice_1 = all_extendedprice[i_1];
       const i64 discount_1 = all_discount[i_1];
-      if (const i64 next = j + 8; next < chosen) {
-        const i64 later = from + rows[next];
-        s.m_V_Customer_Orders_at_o_orderdate.template prefetch_slice<0>(e.arena, Head0_m_V_Customer_Orders_at_o_orderdate::hash(Head0_m_V_Customer_Orders_at_o_orderdate::Key{all_orderkey[later]}));
-        s.m_V_Lineitem_at_l_partkey.prefetch_write(e.arena, {all_orderkey[later]});
-      }
+      if (const i64 next = j + 8; next < chosen) fetch_row(from + rows[next]);
       const i64 sign_2 = b.count[i_1];
       // q03[d_orderkey, o_orderdate, o_shippriority] +=
       //   {d_shipdate > date '1995-03-15'} *
@@ -175,20 +176,21 @@ static void on_Orders(Env& e, const Batch& b) {
     mark<true>(marks, end - from, [](auto orderdate_1) { return (orderdate_1 < i32(9204ll)); }, all_orderdate + from);
     u32 rows[1024 + SPARE];
     const i64 chosen = number_rows(marks, end - from, rows);
+    const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
+      s.m_V_Customer_at_c_name.prefetch(e.arena, Rec_m_V_Customer_at_c_name::hash(Rec_m_V_Customer_at_c_name::Key{all_custkey[later]}));
+      s.m_V_Lineitem_at_l_partkey.prefetch(e.arena, Rec_m_V_Lineitem_at_l_partkey::hash(Rec_m_V_Lineitem_at_l_partkey::Key{all_orderkey[later]}));
+      s.m_q03.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
+      s.m_V_Customer_Orders_at_o_orderdate.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
+      s.m_V_Orders_at_o_orderstatus.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later], all_custkey[later]});
+    };
+    for (i64 n = 0; chosen >= 4 && n < 8 && n < chosen; n++) fetch_row(from + rows[n]);
     for (i64 j = 0; j < chosen; j++) {
       const i64 i_1 = from + rows[j];
       const i64 orderkey_1 = all_orderkey[i_1];
       const i64 custkey_1 = all_custkey[i_1];
       const i32 orderdate_1 = all_orderdate[i_1];
       const i64 shippriority_1 = all_shippriority[i_1];
-      if (const i64 next = j + 8; next < chosen) {
-        const i64 later = from + rows[next];
-        s.m_V_Customer_at_c_name.prefetch(e.arena, Rec_m_V_Customer_at_c_name::hash(Rec_m_V_Customer_at_c_name::Key{all_custkey[later]}));
-        s.m_V_Lineitem_at_l_partkey.prefetch(e.arena, Rec_m_V_Lineitem_at_l_partkey::hash(Rec_m_V_Lineitem_at_l_partkey::Key{all_orderkey[later]}));
-        s.m_q03.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
-        s.m_V_Customer_Orders_at_o_orderdate.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
-        s.m_V_Orders_at_o_orderstatus.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later], all_custkey[later]});
-      }
+      if (const i64 next = j + 8; next < chosen) fetch_row(from + rows[next]);
       const i64 sign_2 = b.count[i_1];
       // q03[d_orderkey, d_orderdate, d_shippriority] +=
       //   {d_orderdate < date '1995-03-15'} * V_Customer_at_c_name[d_custkey] *
@@ -248,14 +250,15 @@ static void on_Customer(Env& e, const Batch& b) {
     }
     u32 rows[1024 + SPARE];
     const i64 chosen = number_rows(marks, end - from, rows);
+    const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
+      s.m_V_Orders_at_o_orderstatus.template prefetch_slice<0>(e.arena, Head0_m_V_Orders_at_o_orderstatus::hash(Head0_m_V_Orders_at_o_orderstatus::Key{all_custkey[later]}));
+      s.m_V_Customer_at_c_name.prefetch_write(e.arena, {all_custkey[later]});
+    };
+    for (i64 n = 0; chosen >= 4 && n < 8 && n < chosen; n++) fetch_row(from + rows[n]);
     for (i64 j = 0; j < chosen; j++) {
       const i64 i_1 = from + rows[j];
       const i64 custkey_1 = all_custkey[i_1];
-      if (const i64 next = j + 8; next < chosen) {
-        const i64 later = from + rows[next];
-        s.m_V_Orders_at_o_orderstatus.template prefetch_slice<0>(e.arena, Head0_m_V_Orders_at_o_orderstatus::hash(Head0_m_V_Orders_at_o_orderstatus::Key{all_custkey[later]}));
-        s.m_V_Customer_at_c_name.prefetch_write(e.arena, {all_custkey[later]});
-      }
+      if (const i64 next = j + 8; next < chosen) fetch_row(from + rows[next]);
       const i64 sign_2 = b.count[i_1];
       // q03[o_orderkey, o_orderdate, o_shippriority] +=
       //   {d_mktsegment = 'BUILDING'} *

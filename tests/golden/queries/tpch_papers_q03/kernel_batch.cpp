@@ -148,56 +148,60 @@ static void on_Lineitem(Env& e, const Batch& b) {
   // Lineitem_base[l_comment, l_commitdate, l_discount, l_extendedprice, l_linenumber, l_linestatus, l_partkey, l_quantity, l_receiptdate, l_returnflag, l_shipdate, l_shipinstruct, l_shipmode, l_suppkey, l_tax, o_orderkey] +=
   //   (DELTA Lineitem)(o_orderkey, l_partkey, l_suppkey, l_linenumber, l_quantity, l_extendedprice, l_discount, l_tax, l_returnflag, l_linestatus, l_shipdate, l_commitdate, l_receiptdate, l_shipinstruct, l_shipmode, l_comment);
   {
-    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-      const i64 orderkey_1 = all_orderkey[i_1];
-      const i64 partkey_1 = all_partkey[i_1];
-      const i64 suppkey_1 = all_suppkey[i_1];
-      const i64 linenumber_1 = all_linenumber[i_1];
-      const i64 quantity_1 = all_quantity[i_1];
-      const i64 extendedprice_1 = all_extendedprice[i_1];
-      const i64 discount_1 = all_discount[i_1];
-      const i64 tax_1 = all_tax[i_1];
-      const Str returnflag_1 = all_returnflag[i_1];
-      const Str linestatus_1 = all_linestatus[i_1];
-      const i32 shipdate_1 = all_shipdate[i_1];
-      const i32 commitdate_1 = all_commitdate[i_1];
-      const i32 receiptdate_1 = all_receiptdate[i_1];
-      const Str shipinstruct_1 = all_shipinstruct[i_1];
-      const Str shipmode_1 = all_shipmode[i_1];
-      const Str comment_1 = all_comment[i_1];
-      if (const i64 later = i_1 + 8; later < b.size) {
+    {
+      const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
         s.m_Orders_base.template prefetch_slice<0>(e.arena, Head0_m_Orders_base::hash(Head0_m_Orders_base::Key{all_orderkey[later]}));
-      }
-      if ((shipdate_1 > i32(9204ll))) {
-        s.m_Orders_base.template slice<0>(e.arena, Head0_m_Orders_base::Key{orderkey_1}, [&](const Rec_m_Orders_base& Orders_base_2) {
-          FR_VISIT(1);
-          if ((Orders_base_2.o_orderdate_ < i32(9204ll))) {
-            s.m_Customer_base.template slice<0>(e.arena, Head0_m_Customer_base::Key{Orders_base_2.c_custkey_}, [&](const Rec_m_Customer_base& Customer_base_3) {
-              FR_VISIT(1);
-              if (text_same(text(e, Customer_base_3.c_mktsegment_), Str{"BUILDING", 8})) {
-                if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, Orders_base_2.o_orderdate_, Orders_base_2.o_shippriority_);
-                {
-                  auto* into_8 = s.m_q03.at(e.arena, {Orders_base_2.o_orderdate_, orderkey_1, Orders_base_2.o_shippriority_});
-                  FR_WRITE;
-                  into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, b.count[i_1], Orders_base_2.sum), Customer_base_3.sum)));
-                  into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, mul<i64>(o, mul<i64>(o, b.count[i_1], extendedprice_1), add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), discount_1))), Orders_base_2.sum), Customer_base_3.sum)));
-                  if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
+      };
+      for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+      for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+        const i64 orderkey_1 = all_orderkey[i_1];
+        const i64 partkey_1 = all_partkey[i_1];
+        const i64 suppkey_1 = all_suppkey[i_1];
+        const i64 linenumber_1 = all_linenumber[i_1];
+        const i64 quantity_1 = all_quantity[i_1];
+        const i64 extendedprice_1 = all_extendedprice[i_1];
+        const i64 discount_1 = all_discount[i_1];
+        const i64 tax_1 = all_tax[i_1];
+        const Str returnflag_1 = all_returnflag[i_1];
+        const Str linestatus_1 = all_linestatus[i_1];
+        const i32 shipdate_1 = all_shipdate[i_1];
+        const i32 commitdate_1 = all_commitdate[i_1];
+        const i32 receiptdate_1 = all_receiptdate[i_1];
+        const Str shipinstruct_1 = all_shipinstruct[i_1];
+        const Str shipmode_1 = all_shipmode[i_1];
+        const Str comment_1 = all_comment[i_1];
+        if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+        if ((shipdate_1 > i32(9204ll))) {
+          s.m_Orders_base.template slice<0>(e.arena, Head0_m_Orders_base::Key{orderkey_1}, [&](const Rec_m_Orders_base& Orders_base_2) {
+            FR_VISIT(1);
+            if ((Orders_base_2.o_orderdate_ < i32(9204ll))) {
+              s.m_Customer_base.template slice<0>(e.arena, Head0_m_Customer_base::Key{Orders_base_2.c_custkey_}, [&](const Rec_m_Customer_base& Customer_base_3) {
+                FR_VISIT(1);
+                if (text_same(text(e, Customer_base_3.c_mktsegment_), Str{"BUILDING", 8})) {
+                  if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, Orders_base_2.o_orderdate_, Orders_base_2.o_shippriority_);
+                  {
+                    auto* into_8 = s.m_q03.at(e.arena, {Orders_base_2.o_orderdate_, orderkey_1, Orders_base_2.o_shippriority_});
+                    FR_WRITE;
+                    into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, b.count[i_1], Orders_base_2.sum), Customer_base_3.sum)));
+                    into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, mul<i64>(o, mul<i64>(o, b.count[i_1], extendedprice_1), add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), discount_1))), Orders_base_2.sum), Customer_base_3.sum)));
+                    if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
+                  }
                 }
-              }
-            });
-          }
-        });
-      }
-      const Sym text_10 = put_text(e, comment_1);
-      const Sym text_11 = put_text(e, linestatus_1);
-      const Sym text_12 = put_text(e, returnflag_1);
-      const Sym text_13 = put_text(e, shipinstruct_1);
-      const Sym text_14 = put_text(e, shipmode_1);
-      {
-        auto* into_15 = s.m_Lineitem_base.at(e.arena, {text_10, commitdate_1, discount_1, extendedprice_1, linenumber_1, text_11, partkey_1, quantity_1, receiptdate_1, text_12, shipdate_1, text_13, text_14, suppkey_1, tax_1, orderkey_1});
-        FR_WRITE;
-        into_15->sum = known(o, add<i64>(o, into_15->sum, b.count[i_1]));
-        if (into_15->empty()) s.m_Lineitem_base.drop(e.arena, into_15);
+              });
+            }
+          });
+        }
+        const Sym text_10 = put_text(e, comment_1);
+        const Sym text_11 = put_text(e, linestatus_1);
+        const Sym text_12 = put_text(e, returnflag_1);
+        const Sym text_13 = put_text(e, shipinstruct_1);
+        const Sym text_14 = put_text(e, shipmode_1);
+        {
+          auto* into_15 = s.m_Lineitem_base.at(e.arena, {text_10, commitdate_1, discount_1, extendedprice_1, linenumber_1, text_11, partkey_1, quantity_1, receiptdate_1, text_12, shipdate_1, text_13, text_14, suppkey_1, tax_1, orderkey_1});
+          FR_WRITE;
+          into_15->sum = known(o, add<i64>(o, into_15->sum, b.count[i_1]));
+          if (into_15->empty()) s.m_Lineitem_base.drop(e.arena, into_15);
+        }
       }
     }
   }
@@ -236,50 +240,54 @@ static void on_Orders(Env& e, const Batch& b) {
   // Orders_base[c_custkey, o_clerk, o_comment, o_orderdate, o_orderkey, o_orderpriority, o_orderstatus, o_shippriority, o_totalprice] +=
   //   (DELTA Orders)(o_orderkey, c_custkey, o_orderstatus, o_totalprice, o_orderdate, o_orderpriority, o_clerk, o_shippriority, o_comment);
   {
-    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-      const i64 orderkey_1 = all_orderkey[i_1];
-      const i64 custkey_1 = all_custkey[i_1];
-      const Str orderstatus_1 = all_orderstatus[i_1];
-      const i64 totalprice_1 = all_totalprice[i_1];
-      const i32 orderdate_1 = all_orderdate[i_1];
-      const Str orderpriority_1 = all_orderpriority[i_1];
-      const Str clerk_1 = all_clerk[i_1];
-      const i64 shippriority_1 = all_shippriority[i_1];
-      const Str comment_1 = all_comment[i_1];
-      if (const i64 later = i_1 + 8; later < b.size) {
+    {
+      const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
         s.m_Customer_base.template prefetch_slice<0>(e.arena, Head0_m_Customer_base::hash(Head0_m_Customer_base::Key{all_custkey[later]}));
         s.m_Lineitem_base.template prefetch_slice<0>(e.arena, Head0_m_Lineitem_base::hash(Head0_m_Lineitem_base::Key{all_orderkey[later]}));
         s.m_q03.prefetch_write(e.arena, {all_orderdate[later], all_orderkey[later], all_shippriority[later]});
-      }
-      if ((orderdate_1 < i32(9204ll))) {
-        s.m_Customer_base.template slice<0>(e.arena, Head0_m_Customer_base::Key{custkey_1}, [&](const Rec_m_Customer_base& Customer_base_2) {
-          FR_VISIT(1);
-          if (text_same(text(e, Customer_base_2.c_mktsegment_), Str{"BUILDING", 8})) {
-            s.m_Lineitem_base.template slice<0>(e.arena, Head0_m_Lineitem_base::Key{orderkey_1}, [&](const Rec_m_Lineitem_base& Lineitem_base_3) {
-              FR_VISIT(1);
-              if ((Lineitem_base_3.l_shipdate_ > i32(9204ll))) {
-                if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, orderdate_1, shippriority_1);
-                {
-                  auto* into_8 = s.m_q03.at(e.arena, {orderdate_1, orderkey_1, shippriority_1});
-                  FR_WRITE;
-                  into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, b.count[i_1], Customer_base_2.sum), Lineitem_base_3.sum)));
-                  into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, mul<i64>(o, mul<i64>(o, b.count[i_1], Customer_base_2.sum), Lineitem_base_3.sum), Lineitem_base_3.l_extendedprice_), add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), Lineitem_base_3.l_discount_)))));
-                  if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
+      };
+      for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+      for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+        const i64 orderkey_1 = all_orderkey[i_1];
+        const i64 custkey_1 = all_custkey[i_1];
+        const Str orderstatus_1 = all_orderstatus[i_1];
+        const i64 totalprice_1 = all_totalprice[i_1];
+        const i32 orderdate_1 = all_orderdate[i_1];
+        const Str orderpriority_1 = all_orderpriority[i_1];
+        const Str clerk_1 = all_clerk[i_1];
+        const i64 shippriority_1 = all_shippriority[i_1];
+        const Str comment_1 = all_comment[i_1];
+        if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+        if ((orderdate_1 < i32(9204ll))) {
+          s.m_Customer_base.template slice<0>(e.arena, Head0_m_Customer_base::Key{custkey_1}, [&](const Rec_m_Customer_base& Customer_base_2) {
+            FR_VISIT(1);
+            if (text_same(text(e, Customer_base_2.c_mktsegment_), Str{"BUILDING", 8})) {
+              s.m_Lineitem_base.template slice<0>(e.arena, Head0_m_Lineitem_base::Key{orderkey_1}, [&](const Rec_m_Lineitem_base& Lineitem_base_3) {
+                FR_VISIT(1);
+                if ((Lineitem_base_3.l_shipdate_ > i32(9204ll))) {
+                  if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, orderdate_1, shippriority_1);
+                  {
+                    auto* into_8 = s.m_q03.at(e.arena, {orderdate_1, orderkey_1, shippriority_1});
+                    FR_WRITE;
+                    into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, b.count[i_1], Customer_base_2.sum), Lineitem_base_3.sum)));
+                    into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, mul<i64>(o, mul<i64>(o, b.count[i_1], Customer_base_2.sum), Lineitem_base_3.sum), Lineitem_base_3.l_extendedprice_), add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), Lineitem_base_3.l_discount_)))));
+                    if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
+                  }
                 }
-              }
-            });
-          }
-        });
-      }
-      const Sym text_10 = put_text(e, clerk_1);
-      const Sym text_11 = put_text(e, comment_1);
-      const Sym text_12 = put_text(e, orderpriority_1);
-      const Sym text_13 = put_text(e, orderstatus_1);
-      {
-        auto* into_14 = s.m_Orders_base.at(e.arena, {custkey_1, text_10, text_11, orderdate_1, orderkey_1, text_12, text_13, shippriority_1, totalprice_1});
-        FR_WRITE;
-        into_14->sum = known(o, add<i64>(o, into_14->sum, b.count[i_1]));
-        if (into_14->empty()) s.m_Orders_base.drop(e.arena, into_14);
+              });
+            }
+          });
+        }
+        const Sym text_10 = put_text(e, clerk_1);
+        const Sym text_11 = put_text(e, comment_1);
+        const Sym text_12 = put_text(e, orderpriority_1);
+        const Sym text_13 = put_text(e, orderstatus_1);
+        {
+          auto* into_14 = s.m_Orders_base.at(e.arena, {custkey_1, text_10, text_11, orderdate_1, orderkey_1, text_12, text_13, shippriority_1, totalprice_1});
+          FR_WRITE;
+          into_14->sum = known(o, add<i64>(o, into_14->sum, b.count[i_1]));
+          if (into_14->empty()) s.m_Orders_base.drop(e.arena, into_14);
+        }
       }
     }
   }
@@ -317,48 +325,52 @@ static void on_Customer(Env& e, const Batch& b) {
   // Customer_base[c_acctbal, c_address, c_comment, c_custkey, c_mktsegment, c_name, c_nationkey, c_phone] +=
   //   (DELTA Customer)(c_custkey, c_name, c_address, c_nationkey, c_phone, c_acctbal, c_mktsegment, c_comment);
   {
-    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-      const i64 custkey_1 = all_custkey[i_1];
-      const Str name_1 = all_name[i_1];
-      const Str address_1 = all_address[i_1];
-      const i64 nationkey_1 = all_nationkey[i_1];
-      const Str phone_1 = all_phone[i_1];
-      const i64 acctbal_1 = all_acctbal[i_1];
-      const Str mktsegment_1 = all_mktsegment[i_1];
-      const Str comment_1 = all_comment[i_1];
-      if (const i64 later = i_1 + 8; later < b.size) {
+    {
+      const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
         s.m_Orders_base.template prefetch_slice<1>(e.arena, Head1_m_Orders_base::hash(Head1_m_Orders_base::Key{all_custkey[later]}));
-      }
-      if (text_same(mktsegment_1, Str{"BUILDING", 8})) {
-        s.m_Orders_base.template slice<1>(e.arena, Head1_m_Orders_base::Key{custkey_1}, [&](const Rec_m_Orders_base& Orders_base_2) {
-          FR_VISIT(1);
-          if ((Orders_base_2.o_orderdate_ < i32(9204ll))) {
-            s.m_Lineitem_base.template slice<0>(e.arena, Head0_m_Lineitem_base::Key{Orders_base_2.o_orderkey_}, [&](const Rec_m_Lineitem_base& Lineitem_base_3) {
-              FR_VISIT(1);
-              if ((Lineitem_base_3.l_shipdate_ > i32(9204ll))) {
-                if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, Orders_base_2.o_orderkey_, Orders_base_2.o_orderdate_, Orders_base_2.o_shippriority_);
-                {
-                  auto* into_8 = s.m_q03.at(e.arena, {Orders_base_2.o_orderdate_, Orders_base_2.o_orderkey_, Orders_base_2.o_shippriority_});
-                  FR_WRITE;
-                  into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, b.count[i_1], Orders_base_2.sum), Lineitem_base_3.sum)));
-                  into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, mul<i64>(o, mul<i64>(o, b.count[i_1], Orders_base_2.sum), Lineitem_base_3.sum), Lineitem_base_3.l_extendedprice_), add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), Lineitem_base_3.l_discount_)))));
-                  if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
+      };
+      for (i64 n = 0; b.size >= 4 && n < 8 && n < b.size; n++) fetch_row(n);
+      for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+        const i64 custkey_1 = all_custkey[i_1];
+        const Str name_1 = all_name[i_1];
+        const Str address_1 = all_address[i_1];
+        const i64 nationkey_1 = all_nationkey[i_1];
+        const Str phone_1 = all_phone[i_1];
+        const i64 acctbal_1 = all_acctbal[i_1];
+        const Str mktsegment_1 = all_mktsegment[i_1];
+        const Str comment_1 = all_comment[i_1];
+        if (const i64 next = i_1 + 8; next < b.size) fetch_row(next);
+        if (text_same(mktsegment_1, Str{"BUILDING", 8})) {
+          s.m_Orders_base.template slice<1>(e.arena, Head1_m_Orders_base::Key{custkey_1}, [&](const Rec_m_Orders_base& Orders_base_2) {
+            FR_VISIT(1);
+            if ((Orders_base_2.o_orderdate_ < i32(9204ll))) {
+              s.m_Lineitem_base.template slice<0>(e.arena, Head0_m_Lineitem_base::Key{Orders_base_2.o_orderkey_}, [&](const Rec_m_Lineitem_base& Lineitem_base_3) {
+                FR_VISIT(1);
+                if ((Lineitem_base_3.l_shipdate_ > i32(9204ll))) {
+                  if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, Orders_base_2.o_orderkey_, Orders_base_2.o_orderdate_, Orders_base_2.o_shippriority_);
+                  {
+                    auto* into_8 = s.m_q03.at(e.arena, {Orders_base_2.o_orderdate_, Orders_base_2.o_orderkey_, Orders_base_2.o_shippriority_});
+                    FR_WRITE;
+                    into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, b.count[i_1], Orders_base_2.sum), Lineitem_base_3.sum)));
+                    into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, mul<i64>(o, mul<i64>(o, b.count[i_1], Orders_base_2.sum), Lineitem_base_3.sum), Lineitem_base_3.l_extendedprice_), add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), Lineitem_base_3.l_discount_)))));
+                    if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
+                  }
                 }
-              }
-            });
-          }
-        });
-      }
-      const Sym text_10 = put_text(e, address_1);
-      const Sym text_11 = put_text(e, comment_1);
-      const Sym text_12 = put_text(e, mktsegment_1);
-      const Sym text_13 = put_text(e, name_1);
-      const Sym text_14 = put_text(e, phone_1);
-      {
-        auto* into_15 = s.m_Customer_base.at(e.arena, {acctbal_1, text_10, text_11, custkey_1, text_12, text_13, nationkey_1, text_14});
-        FR_WRITE;
-        into_15->sum = known(o, add<i64>(o, into_15->sum, b.count[i_1]));
-        if (into_15->empty()) s.m_Customer_base.drop(e.arena, into_15);
+              });
+            }
+          });
+        }
+        const Sym text_10 = put_text(e, address_1);
+        const Sym text_11 = put_text(e, comment_1);
+        const Sym text_12 = put_text(e, mktsegment_1);
+        const Sym text_13 = put_text(e, name_1);
+        const Sym text_14 = put_text(e, phone_1);
+        {
+          auto* into_15 = s.m_Customer_base.at(e.arena, {acctbal_1, text_10, text_11, custkey_1, text_12, text_13, nationkey_1, text_14});
+          FR_WRITE;
+          into_15->sum = known(o, add<i64>(o, into_15->sum, b.count[i_1]));
+          if (into_15->empty()) s.m_Customer_base.drop(e.arena, into_15);
+        }
       }
     }
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from freshview.calculus.text import read, show
+from freshview.codegen.kernel.source import emit
 from freshview.codegen.loops.parts import Holds
 from freshview.codegen.loops.terms import Batch, If
 from freshview.codegen.loops.walk import statements
@@ -44,3 +45,11 @@ def test_shared_tests_choose_the_rows_of_a_batch() -> None:
     assert not any(isinstance(s, If) for s in statements(batch.body))
     plain = plan_kernel(program, c.catalog.functions, KernelPasses(select=False)).loops
     assert all(not s.tests for f in plain.functions for s in f.body if isinstance(s, Batch))
+
+
+def test_tests_of_the_same_column_are_made_together() -> None:
+    c = case("tpch_papers", "q06")
+    text = emit(compiled(c, DeltaOptions(mode="tuple")), c.catalog.functions)
+    marks = [line for line in text.splitlines() if " mark<" in line]
+    assert ["mark<true>" in line for line in marks] == [True, False, False]
+    assert [line.count("(shipdate_1 ") + line.count("(discount_1 ") for line in marks] == [2, 2, 0]

@@ -16,7 +16,7 @@ from freshview.ivm.options import DeltaOptions
 from tests.differential.harness import case, compiled
 
 TEXT = Type("string")
-COLUMNS = {"r": (INT, INT, TEXT, DOUBLE, DATE)}
+COLUMNS = {"r": (INT, INT, TEXT, DOUBLE, DATE, DOUBLE.or_null())}
 LAYOUT = Layout(
     {
         "m": Table("m", (INT,), (INT, INT)),
@@ -43,6 +43,8 @@ ADDED = (
     "{ gain w.p0 += s } } }",
     "batch i of r { intern x = i.c2 at w in t[x, i.c4] { gain w.p0 += i.count } }",
     "batch i of r { at w in m[i.c0 + i.c1] { gain w.p0 += i.count } }",
+    "batch i of r { at w in d[i.c0] { gain w.p0 += i.c3 } }",
+    "batch i of r { at w in d[i.c0] { gain w.p0 += i.count * (i.c3 * i.c3) * i.c1 } }",
 )
 
 
@@ -62,7 +64,12 @@ OTHERS = {
     "two records": "batch i of r { at w in m[i.c0] { gain w.p0 += i.count } "
     "at v in m[i.c1] { gain v.p0 += i.count } }",
     "something is set": "batch i of r { at w in m[i.c0] { assign w.p0 := i.count } }",
-    "doubles are added": "batch i of r { at w in d[i.c0] { gain w.p0 += i.c3 } }",
+    "sums of doubles are added": "batch i of r { at w in d[i.c0] { gain w.p0 += (i.c3 + i.c3) } }",
+    "a double that may be NULL is added": "batch i of r { at w in d[i.c0] { gain w.p0 += i.c5 } }",
+    "a decimal is added to doubles": "batch i of r { at w in d[i.c0] { gain w.p0 += i.c3 * 0.5 } }",
+    "too much is added to a double": "batch i of r { at w in d[i.c0] { "
+    + "gain w.p0 += i.c3 " * 9
+    + "} }",
     "a double is the key": "batch i of r { at w in f[i.c3] { gain w.p0 += i.count } }",
     "the count is the key": "batch i of r { at w in m[i.count] { gain w.p0 += i.count } }",
     "a function is added": "batch i of r { at w in m[i.c0] { gain w.p0 += abs(i.c1) } }",

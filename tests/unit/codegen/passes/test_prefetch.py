@@ -27,6 +27,17 @@ def test_so_it_is_for_the_rows_of_a_table_that_is_walked_through() -> None:
     assert re.search(r"each\(e\.arena, 8, \[&\]\(const \w+& soon\) \{ .*prefetch.*soon\.\w+_", text)
 
 
+@pytest.mark.parametrize("name", ["q03", "q18"])
+def test_the_first_rows_of_a_batch_are_fetched_for_before_the_loop(name: str) -> None:
+    c = case("tpch_papers", name)
+    text = emit(compiled(c, DeltaOptions(mode="tuple")), c.catalog.functions)
+    heads = re.findall(r"const auto fetch_row = ", text)
+    ahead = re.findall(r"for \(i64 n = 0; \S+ >= 4 && n < 8 && n < \S+; n\+\+\) fetch_row\(", text)
+    inside = re.findall(r"if \(const i64 next = \w+ \+ 8; next < \S+\) fetch_row\(", text)
+    assert heads
+    assert len(heads) == len(ahead) == len(inside)
+
+
 def test_nothing_is_fetched_for_what_one_row_collects() -> None:
     c = case("tpch_papers", "q16")
     text = emit(compiled(c, DeltaOptions(mode="tuple")), c.catalog.functions)
