@@ -1,6 +1,6 @@
 // The rows of a base relation, whatever its columns are: compiled once, for all relations.
 //
-// Rows lie as columns in blocks (`stored_columns.hpp`). As long as rows only come, and no key is
+// Rows lie as records in blocks (`stored_rows.hpp`). As long as rows only come, and no key is
 // declared, they are a log, and nothing is looked up. The first row that goes brings an index
 // (`stored_index.hpp`); with a declared key there is one from the start, by key. Without a key it is by
 // one or two columns that tell rows apart, as a sample shows. Where these prove not to, it is by all of them, and
@@ -9,8 +9,8 @@
 // A batch is admitted as a whole: its rows come first, then others go, then keys are looked at; where
 // that fails, nothing has changed, and `refused` says so. Multiplicities have 31 bits here; a batch
 // with larger ones is refused.
-#include "stored_columns.hpp"
 #include "stored_index.hpp"
+#include "stored_rows.hpp"
 
 namespace fr {
 
@@ -48,6 +48,7 @@ struct Done {  // a step of a batch that may have to be undone
   i32 by;
 };
 
+constexpr i64 NEAR = 32;  // rows that go, compared together
 constexpr u32 SAMPLE = 2048;
 
 enum class Outcome { Well, Refused, Skewed };
@@ -56,7 +57,7 @@ struct Store {
   Env& env;
   State& s;
   const RowKernel& k;
-  Columns columns;
+  Records records;
   Slots slots;
   Done* done = nullptr;  // steps so far
   i64 steps = 0, done_room = 0;
@@ -67,7 +68,7 @@ struct Store {
 
   explicit Store(Env& e)
       : env(e), s(*e.state), k(*static_cast<const RowKernel*>(e.kernel)),
-        columns{e.arena, s.blocks, k.fields, k.width}, slots{e.arena, s.index} {}
+        records{e.arena, s.blocks, k.fields, k.width}, slots{e.arena, s.index} {}
 
   // -- the index --------------------------------------------------------------------------------
 
@@ -76,25 +77,32 @@ struct Store {
     return s.level >= All || c == s.by[0] || c == s.by[1];
   }
 
+  // Tags are hashes, but for the last bits, which are those of the last integer: numbers that follow
+  // each other, as keys do in most streams, are in the same bucket.
   template <class F> void hash(i64 n, F mix_column) {
-    u64 hash[AT_ONCE];
-    for (i64 i = 0; i < n; i++) hash[i] = 0;
+    u64 hash[AT_ONCE], near[AT_ONCE];
+    for (i64 i = 0; i < n; i++) hash[i] = near[i] = 0;
+    int last = -1;
     for (int c = 0; c < k.width; c++)
-      if (is_hashed(c)) mix_column(c, hash);
-    for (i64 i = 0; i < n; i++) tag[i] = u32(hash[i] >> 32);
+      if (is_hashed(c) && k.fields[c].kind == Int) last = c;
+    for (int c = 0; c < k.width; c++)
+      if (is_hashed(c) && c != last) mix_column(c, hash, nullptr);
+    if (last >= 0) mix_column(last, hash, near);
+    for (i64 i = 0; i < n; i++)
+      tag[i] = u32(hash[i] >> 32) << NEAR_BITS | u32(last < 0 ? hash[i] >> 62 : near[i]);
   }
   void hash_given(const Batch& b, Picked rows, i64 n) {
-    hash(n, [&](int c, u64* out) { columns.mix_given(b, c, rows, n, out); });
+    hash(n, [&](int c, u64* out, u64* near) { records.mix_given(b, c, rows, n, out, near); });
   }
   void hash_stored(const Block& b, u32 from, i64 n) {
-    hash(n, [&](int c, u64* out) { columns.mix_stored(b, from, c, n, out); });
+    hash(n, [&](int c, u64* out, u64* near) { records.mix_stored(b, from, c, n, out, near); });
   }
 
   // f(block, its number, from, n) for the rows of all blocks, some at a time.
   template <class F> void each_run(F f) const {
     for (u32 number = 0; number < s.blocks.count; number++) {
-      if (!columns.is_block(number)) continue;
-      Block& b = columns.block(number);
+      if (!records.is_block(number)) continue;
+      Block& b = records.block(number);
       for (u32 from = 0; from < b.used; from += AT_ONCE)
         f(b, number, from, b.used - from < AT_ONCE ? b.used - from : u32(AT_ONCE));
     }
@@ -132,8 +140,8 @@ struct Store {
     each_run([&](Block&, u32, u32, u32 some) { used += some; });
     each_run([&](Block& b, u32 number, u32 from, u32 some) {
       for (u32 i = 0; i < some; i++, seen++)
-        if (n < SAMPLE && seen * SAMPLE >= n * used && columns.counts(b)[from + i] > 0)
-          out[n++] = Columns::number_of(number, from + i);
+        if (n < SAMPLE && seen * SAMPLE >= n * used && records.spot(b, from + i).count() > 0)
+          out[n++] = Records::number_of(number, from + i);
     });
     return n;
   }
@@ -143,10 +151,10 @@ struct Store {
     u32 seen[2 * SAMPLE] = {0};
     u64 again = 0;
     for (u32 i = 0; i < n; i++) {
-      const Spot x = columns.spot(rows[i]);
+      const Spot x = records.spot(rows[i]);
       u64 hash = 0;
       for (int c = 0; c < k.width; c++)
-        if (one == -2 || c == one || c == other) hash = mix(hash, columns.word_at(x, c));
+        if (one == -2 || c == one || c == other) hash = mix(hash, records.word_at(x, c));
       const u32 wanted = u32(hash >> 32) | 1;
       u32 at = wanted / 2 % (2 * SAMPLE);
       while (seen[at] && seen[at] != wanted) at = (at + 1) % (2 * SAMPLE);
@@ -155,6 +163,11 @@ struct Store {
     }
     return again;
   }
+
+  // Whether the index is of little use. With a declared key, that shows in a batch with many rows of one
+  // key alone, and the batch is refused: where all of them shall go but one, it is looked at as a net
+  // change.
+  bool is_skewed() { return s.level < Counted && slots.is_skewed(k.keyed ? 8 : 1); }
 
   // Makes the index anew; false where its columns do not tell rows apart.
   bool build(Level level) {
@@ -168,11 +181,11 @@ struct Store {
       hash_stored(b, from, n);
       slots.fetch_slots(tag, n);
       for (u32 i = 0; i < n; i++) {
-        const u32 row = Columns::number_of(number, from + i);
-        if (columns.count(row) <= 0 || (level == Counted && merge(row, tag[i]))) continue;
+        const u32 row = Records::number_of(number, from + i);
+        if (records.count(row) <= 0 || (level == Counted && merge(row, tag[i]))) continue;
         slots.enter(tag[i], row, [](u32) {});
       }
-      good = level == Counted || k.keyed || !slots.is_skewed();
+      good = !is_skewed();
     });
     return good;
   }
@@ -180,12 +193,12 @@ struct Store {
   // Counts a row with one that equals it, if there is one.
   bool merge(u32 row, u32 of) {
     bool merged = false;
-    const Spot x = columns.spot(row);
+    const Spot x = records.spot(row);
     slots.each(of, [&](u32 other) {
       i32 sum;
-      if (!columns.same_stored(columns.spot(other), x, false)) return false;
-      if (__builtin_add_overflow(columns.count(other), columns.count(row), &sum)) return false;
-      columns.count(other) = sum;
+      if (!records.same_stored(records.spot(other), x, false)) return false;
+      if (__builtin_add_overflow(records.count(other), records.count(row), &sum)) return false;
+      records.count(other) = sum;
       return merged = true;
     });
     if (merged) bury(row);
@@ -193,8 +206,8 @@ struct Store {
   }
 
   void bury(u32 row) {
-    columns.count(row) = -1;
-    columns.block(row >> 16).live--;
+    records.count(row) = -1;
+    records.block(row >> 16).live--;
     s.blocks.live--;
   }
 
@@ -204,7 +217,7 @@ struct Store {
     if (level <= All && build(All)) return;
     build(Counted);
     for (u32 number = 0; number < s.blocks.count; number++)
-      if (columns.is_block(number)) tidy(number);
+      if (records.is_block(number)) tidy(number);
   }
 
   // -- steps of a batch -------------------------------------------------------------------------
@@ -234,11 +247,11 @@ struct Store {
   Outcome add(const Batch& b, Picked rows, i64 n) {
     slots.make_room(u64(n));
     bool skewed = false;
-    columns.append(b, rows, n, [&](u32 number, i64 from, i64 some) {
+    records.append(b, rows, n, [&](u32 number, i64 from, i64 some) {
       for (i64 i = 0; i < some && !skewed; i += AT_ONCE) {
         const i64 few = some - i < AT_ONCE ? some - i : AT_ONCE;
         enter(b, rows.from(from + i), number + u32(i), few);
-        skewed = slots.is_skewed();
+        skewed = is_skewed();
       }
     });
     return skewed ? Outcome::Skewed : Outcome::Well;
@@ -249,7 +262,7 @@ struct Store {
       const i64 given = rows[i];
       bool doubled = k.keyed && b.count[given] > 1;
       slots.enter(of, row, [&](u32 other) {
-        doubled |= k.keyed && !doubled && columns.same_key(columns.spot(other), b, given);
+        doubled |= k.keyed && !doubled && records.same_key(records.spot(other), b, given);
       });
       if (doubled) suspects[suspected++] = Done{row, of, 0};
     });
@@ -268,15 +281,15 @@ struct Store {
         const i32 by = i32(b.count[given]);
         bool found = false, fits = true;
         slots.each(tag[i], [&](u32 row) {
-          if (!columns.same_row(columns.spot(row), b, given)) return false;
+          if (!records.same_row(records.spot(row), b, given)) return false;
           i32 sum;
-          fits = !__builtin_add_overflow(columns.count(row), by, &sum);
-          if (fits) columns.count(row) = sum, note(Done{row, tag[i], by});
+          fits = !__builtin_add_overflow(records.count(row), by, &sum);
+          if (fits) records.count(row) = sum, note(Done{row, tag[i], by});
           return found = true;
         });
         if (!fits) return Outcome::Refused;
         if (found) continue;
-        columns.append(b, rows.from(from + i), 1, [&](u32 row, i64, i64) {
+        records.append(b, rows.from(from + i), 1, [&](u32 row, i64, i64) {
           slots.enter(tag[i], row, [](u32) {});
           note(Done{row, tag[i], by});
         });
@@ -288,9 +301,9 @@ struct Store {
   // A row that goes; false where it is not there as often.
   bool go(const Batch& b, i64 given, u32 of, i32 by) {
     slots.each(of, [&](u32 row) {
-      i32& count = columns.count(row);
+      i32& count = records.count(row);
       slots.stray();
-      if (count <= 0 || !columns.same_row(columns.spot(row), b, given)) return false;
+      if (count <= 0 || !records.same_row(records.spot(row), b, given)) return false;
       const i32 some = count < by ? count : by;
       count -= some;
       note(Done{row, of, -some});
@@ -299,46 +312,54 @@ struct Store {
     return by == 0;
   }
 
-  // Rows that go. Of most of them, the first row of its tag is the one; all of those are compared
-  // together, column by column.
+  // Rows that go.
   Outcome remove(const Batch& b, Picked rows, i64 n) {
     for (i64 from = 0; from < n; from += AT_ONCE) {
       const i64 some = n - from < AT_ONCE ? n - from : AT_ONCE;
-      u32 given[AT_ONCE], first[AT_ONCE];
-      Spot spots[AT_ONCE];
-      u8 same[AT_ONCE];
       hash_given(b, rows.from(from), some);
       slots.fetch_slots(tag, some);
       s.index.lookups += u64(some);
-      for (i64 i = 0; i < some; i++) {
-        given[i] = u32(rows[from + i]);
-        first[i] = ~0u;
-        slots.each(tag[i], [&](u32 row) { return first[i] = row, true; });
-        if (first[i] == ~0u) return Outcome::Refused;
-        spots[i] = columns.spot(first[i]);
-        same[i] = true;
-      }
-      columns.fetch_rows(spots, some);
-      columns.compare(spots, b, given, some, same);
-      for (i64 i = 0; i < some; i++) {
-        const i32 by = -i32(b.count[given[i]]);
-        i32& count = columns.count(first[i]);
-        if (same[i] && count >= by) count -= by, note(Done{first[i], tag[i], -by});
-        else if (!go(b, given[i], tag[i], by)) return Outcome::Refused;
-      }
-      if (s.level < Counted && slots.is_skewed()) return Outcome::Skewed;
+      for (i64 i = 0; i < some; i += NEAR)
+        if (!remove_few(b, rows.from(from + i), tag + i, some - i < NEAR ? some - i : NEAR))
+          return Outcome::Refused;
+      if (is_skewed()) return Outcome::Skewed;
     }
     return Outcome::Well;
+  }
+
+  // Of most rows that go, the first row of the tag is the one; these are compared together, column by
+  // column. There are so few of them that all they touch stays near.
+  bool remove_few(const Batch& b, Picked rows, const u32* tags, i64 n) {
+    u32 given[NEAR], first[NEAR];
+    Spot spots[NEAR];
+    u8 same[NEAR];
+    for (i64 i = 0; i < n; i++) {
+      given[i] = u32(rows[i]);
+      first[i] = ~0u;
+      slots.each(tags[i], [&](u32 row) { return first[i] = row, true; });
+      if (first[i] == ~0u) return false;
+      spots[i] = records.spot(first[i]);
+      same[i] = true;
+    }
+    records.fetch_rows(spots, n);
+    records.compare(spots, b, given, n, same);
+    for (i64 i = 0; i < n; i++) {
+      const i32 by = -i32(b.count[given[i]]);
+      i32& count = records.count(first[i]);
+      if (same[i] && count >= by) count -= by, note(Done{first[i], tags[i], -by});
+      else if (!go(b, given[i], tags[i], by)) return false;
+    }
+    return true;
   }
 
   // Whether all the keys that were there already have one row now.
   bool keys_are_single() const {
     for (i64 i = 0; i < suspected; i++) {
-      const Spot x = columns.spot(suspects[i].row);
+      const Spot x = records.spot(suspects[i].row);
       i64 rows_of_key = 0;
       slots.each(suspects[i].tag, [&](u32 row) {
-        const i32 count = columns.count(row);
-        if (count > 0 && columns.same_stored(columns.spot(row), x, true)) rows_of_key += count;
+        const i32 count = records.count(row);
+        if (count > 0 && records.same_stored(records.spot(row), x, true)) rows_of_key += count;
         return false;
       });
       if (rows_of_key > 1) return false;
@@ -349,7 +370,7 @@ struct Store {
   // Rows that count no more leave the index, and their places.
   void sweep() {
     for (i64 i = 0; i < steps; i++) {
-      if (columns.count(done[i].row)) continue;
+      if (records.count(done[i].row)) continue;
       slots.leave(done[i].tag, done[i].row);
       bury(done[i].row);
     }
@@ -357,24 +378,24 @@ struct Store {
 
   // Moves what is left of a block elsewhere, where most of it is holes.
   void tidy(u32 number) {
-    if (!columns.is_block(number) || number + 1 == s.blocks.open) return;
-    Block& b = columns.block(number);
+    if (!records.is_block(number) || number + 1 == s.blocks.open) return;
+    Block& b = records.block(number);
     if (u64(b.live) * 2 > b.used) return;
     if (b.live && !env.arena.prepare(2 * (u64(b.live) + FEWEST_ROWS) * k.row_bytes + (4u << 20))) return;
     if (b.live) move(b, number);
-    columns.free_block(number);
+    records.free_block(number);
   }
 
   __attribute__((noinline)) void move(Block& b, u32 number) {
-    const Batch rest = columns.as_batch(b, env.scratch);
+    const Batch rest = records.as_batch(b, env.scratch);
     u32* left = env.scratch.at<u32>(env.scratch.take(u64(b.used) * 4));
     i64 n = 0;
     for (u32 i = 0; i < b.used; i++)
       if (rest.count[i] > 0) left[n++] = i;
-    columns.append(rest, Picked{left, 0}, n, [&](u32 to, i64 from, i64 some) {
+    records.append(rest, Picked{left, 0}, n, [&](u32 to, i64 from, i64 some) {
       if (s.level == Log) return;
       each_added(rest, Picked{left, from}, to, some, [&](u32 row, u32 of, i64 i) {
-        slots.slot_of(of, Columns::number_of(number, left[from + i])).row = row + 1;
+        slots.renumber(of, Records::number_of(number, left[from + i]), row);
       });
     });
     s.blocks.live -= u64(n);  // they were there before
@@ -383,8 +404,8 @@ struct Store {
   // Leaves everything as it was before the batch, whose rows came after a mark.
   __attribute__((noinline)) void undo(const Batch& b, Picked rows, const Mark& mark) {
     for (i64 i = steps; i-- > 0;) {
-      columns.count(done[i].row) -= done[i].by;
-      if (columns.count(done[i].row) == 0) {  // it was new
+      records.count(done[i].row) -= done[i].by;
+      if (records.count(done[i].row) == 0) {  // it was new
         slots.leave(done[i].tag, done[i].row);
         bury(done[i].row);
       }
@@ -396,10 +417,10 @@ struct Store {
         rows = rows.from(n);
         entered -= known;
         s.blocks.live -= n;
-        columns.block(number >> 16).live -= n;
+        records.block(number >> 16).live -= n;
       });
     }
-    columns.rewind(mark);
+    records.rewind(mark);
     steps = suspected = 0;
   }
 
@@ -407,17 +428,17 @@ struct Store {
   template <class F> void each_after(const Mark& mark, F f) const {
     u32 n = 0, left;
     auto each_later = [&](auto g) {
-      for (u32 open = s.blocks.open; open != mark.open; open = columns.block(open - 1).before) g(open - 1);
+      for (u32 open = s.blocks.open; open != mark.open; open = records.block(open - 1).before) g(open - 1);
     };
     each_later([&](u32) { n++; });
     u32* later = env.scratch.at<u32>(env.scratch.take(u64(n + 1) * 4));
     left = n;
     each_later([&](u32 number) { later[--left] = number; });
     if (mark.open) {
-      const u32 number = mark.open - 1, used = columns.block(number).used;
-      if (used > mark.used) f(Columns::number_of(number, mark.used), used - mark.used);
+      const u32 number = mark.open - 1, used = records.block(number).used;
+      if (used > mark.used) f(Records::number_of(number, mark.used), used - mark.used);
     }
-    for (u32 i = 0; i < n; i++) f(Columns::number_of(later[i], 0), columns.block(later[i]).used);
+    for (u32 i = 0; i < n; i++) f(Records::number_of(later[i], 0), records.block(later[i]).used);
   }
 
   // What is left to do after a batch that was admitted.
@@ -425,8 +446,8 @@ struct Store {
     sweep();
     for (i64 i = 0; i < steps; i++) tidy(done[i].row >> 16);
     if (mark.open) tidy(mark.open - 1);
-    if (s.blocks.open && columns.open().used && !columns.open().live)
-      columns.rewind(Mark{s.blocks.open, 0, 0, 0, 0});
+    if (s.blocks.open && records.open().used && !records.open().live)
+      records.rewind(Mark{s.blocks.open, 0, 0, 0, 0});
   }
 
   // -- a log ------------------------------------------------------------------------------------
@@ -435,23 +456,23 @@ struct Store {
   // change that a view has refused leaves so.
   bool cut(const Batch& b) {
     if (u64(b.size) > s.blocks.live) return false;
-    Mark start = columns.mark();
+    Mark start = records.mark();
     for (u64 left = u64(b.size);;) {
-      const Block& last = columns.block(start.open - 1);
+      const Block& last = records.block(start.open - 1);
       const u32 used = start.used;
       start = Mark{start.open, used > left ? u32(used - left) : 0, last.texts, last.text_at, last.text_end};
       left -= used - start.used;
       if (!left) break;
       start.open = last.before;
-      start.used = columns.block(start.open - 1).used;
+      start.used = records.block(start.open - 1).used;
     }
     if (!ends_with(b, start, 1) || !ends_with(b, start, b.size)) return false;
     const Mark& known = s.blocks.last;
     if (known.open == start.open && known.used == start.used) start = known;
     else if (!start.used) start.texts = start.text_at = start.text_end = 0;
     s.blocks.live -= u64(b.size);
-    columns.rewind(start);
-    columns.open().live = start.used;
+    records.rewind(start);
+    records.open().live = start.used;
     return true;
   }
 
@@ -462,8 +483,8 @@ struct Store {
     i64 given = 0;
     each_after(start, [&](u32 number, u32 n) {
       for (u32 i = 0; same && i < n && given < size; i++, given++) {
-        same = columns.count(number + i) == -b.count[given] &&
-               columns.same_row(columns.spot(number + i), b, given);
+        same = records.count(number + i) == -b.count[given] &&
+               records.same_row(records.spot(number + i), b, given);
       }
     });
     return same;
@@ -480,8 +501,8 @@ struct Store {
 
   void log(const Batch& b) {
     const u64 before = s.blocks.live;
-    s.blocks.last = columns.mark();
-    columns.append(b, Picked{nullptr, 0}, b.size, [](u32, i64, i64) {});
+    s.blocks.last = records.mark();
+    records.append(b, Picked{nullptr, 0}, b.size, [](u32, i64, i64) {});
     if (__builtin_expect((before ^ s.blocks.live) > before && repeats() && has_room(b, 0, true), 0))
       climb(Counted);
   }
@@ -492,7 +513,7 @@ struct Store {
   bool has_room(const Batch& b, i64 rows, bool indexes) const {
     u64 bytes = 1 << 16;
     if (rows) {
-      bytes += (u64(rows) + columns.next_room(u64(rows))) * k.row_bytes;
+      bytes += (u64(rows) + records.next_room(u64(rows))) * k.row_bytes;
       for (int c = 0; c < k.width; c++) {
         if (k.fields[c].kind != Text) continue;
         bytes += 1 << 10;
@@ -553,7 +574,7 @@ struct Store {
   // Applies a batch, with a better index if need be.
   void change(const Batch& b, Picked comes, Picked goes, i64 gone) {
     for (;;) {
-      const Mark mark = columns.mark();
+      const Mark mark = records.mark();
       const i64 n = b.size - gone;
       Outcome out = Outcome::Well;
       if (n) out = s.level == Counted ? count(b, comes, n) : add(b, comes, n);
@@ -571,32 +592,27 @@ struct Store {
 
   template <class F> void each_row(F f) const {
     each_run([&](Block& b, u32, u32 from, u32 n) {
-      const i32* counts = columns.counts(b);
-      for (u32 i = from; i < from + n; i++)
-        if (counts[i] > 0) f(Spot{&b, i}, counts[i]);
+      for (u32 i = from; i < from + n; i++) {
+        const Spot x = records.spot(b, i);
+        if (x.count() > 0) f(x);
+      }
     });
   }
 
   void write(Spot x, Output& out, i64 at) const {
     for (int c = 0; c < k.width; c++) {
       if (k.fields[c].kind == Decimal128) {
-        static_cast<i128*>(out.column[c])[at] = columns.decimal_at(x, c);
+        static_cast<i128*>(out.column[c])[at] = records.decimal_at(x, c);
         continue;
       }
-      const u64 size = x.block->column[c].size;
-      memcpy(static_cast<char*>(out.column[c]) + u64(at) * size,
-             columns.values<char>(*x.block, c) + x.at * size, size);
+      const Place place = x.block->column[c];
+      memcpy(static_cast<char*>(out.column[c]) + u64(at) * place.size, x.record + place.at, place.size);
     }
   }
 
   template <class T> void read_column(int c, void* to) const {
     T* out = static_cast<T*>(to);
-    each_run([&](Block& b, u32, u32 from, u32 n) {
-      const T* values = columns.values<T>(b, c);
-      const i32* counts = columns.counts(b);
-      if (b.live == b.used) memcpy(out, values + from, n * sizeof(T)), out += n;
-      else for (u32 i = from; i < from + n; i++) if (counts[i] > 0) *out++ = values[i];
-    });
+    each_row([&](Spot x) { *out++ = x.get<T>(c); });
   }
 
   // All the rows, then how often each is there.
@@ -607,14 +623,14 @@ struct Store {
     for (int c = 0; c < k.width; c++) {
       i128* decimals = static_cast<i128*>(out.column[c]);
       switch (k.fields[c].kind) {
-        case Decimal128: each_row([&](Spot x, i32) { *decimals++ = columns.decimal_at(x, c); }); break;
+        case Decimal128: each_row([&](Spot x) { *decimals++ = records.decimal_at(x, c); }); break;
         case Date: read_column<i32>(c, out.column[c]); break;
         case Bool: read_column<i8>(c, out.column[c]); break;
         default: read_column<i64>(c, out.column[c]);
       }
     }
     i64* counts = static_cast<i64*>(out.column[k.width]);
-    each_row([&](Spot, i32 count) { *counts++ = count; });
+    each_row([&](Spot x) { *counts++ = x.count(); });
     for (i64 i = 0; i < out.size; i++) out.count[i] = 1;
   }
 
@@ -623,11 +639,11 @@ struct Store {
     if (!s.level) climb(Few);
     hash_given(wanted, Picked{nullptr, 0}, 1);
     slots.each(tag[0], [&](u32 row) {
-      const Spot x = columns.spot(row);
-      if (by_key ? !columns.same_key(x, wanted, 0) : !columns.same_row(x, wanted, 0)) return false;
+      const Spot x = records.spot(row);
+      if (by_key ? !records.same_key(x, wanted, 0) : !records.same_row(x, wanted, 0)) return false;
       const i64 at = out.next();
       write(x, out, at);
-      out.count[at] = columns.count(row);
+      out.count[at] = records.count(row);
       return false;
     });
   }
@@ -638,10 +654,10 @@ static void read_all(Env& e, Output& out) { Store(e).read(out); }
 static u64 size_of_all(Env& e) { return e.state->blocks.live; }
 static void read_counted(Env& e, Output& out) {
   Store store(e);
-  store.each_row([&](Spot x, i32 count) {
+  store.each_row([&](Spot x) {
     const i64 at = out.next();
     store.write(x, out, at);
-    out.count[at] = count;
+    out.count[at] = x.count();
   });
 }
 static void find_row(Env& e, const Batch& wanted, Output& out) { Store(e).find(wanted, out, false); }
@@ -668,6 +684,12 @@ static bool describes(const RowKernel& k, int width, const Column* columns, cons
   return true;
 }
 
+static u64 row_bytes_of(const Field* fields, int width) {
+  u64 bytes = 8;
+  for (int c = 0; c < width; c++) bytes += fields[c].kind == Decimal128 ? 16 : Records::size_of(fields[c].kind);
+  return bytes;
+}
+
 static const Kernel* of_columns(int width, const Column* columns, const bool* key) {
   for (RowKernel* one = all_kernels; one; one = one->next)
     if (describes(*one, width, columns, key)) return one;
@@ -690,7 +712,7 @@ static const Kernel* of_columns(int width, const Column* columns, const bool* ke
     k->all[i] = true;
   }
   k->columns[width] = Column{"", Int, 0, false, true};
-  k->row_bytes = Columns::row_bytes(k->fields, width);
+  k->row_bytes = row_bytes_of(k->fields, width);
   k->relation_entry = Relation{"rows", width, k->columns, false, apply_rows};
   k->map_entry = Map{"rows", width + 1, k->columns, read_all, size_of_all};
   k->queries_entry[0] = Query{"rows", width, k->columns, read_counted, k->all, find_row};

@@ -1,15 +1,18 @@
-// The rows of a relation as columns, in blocks: how they are written, compared, hashed and moved.
+// The rows of a relation as records in blocks: how they are written, compared, hashed and moved.
 //
-// A block holds up to 65,536 rows: an array for each column, one of counts, and pieces of memory with
-// the texts. Rows are only added to the block that is open; one that is full is closed. A row that is
-// gone counts -1 and leaves a hole; `row_store.cpp` moves the rest of a block elsewhere where most
-// of it is holes. A row's number is that of its block, then its place in it.
+// A block holds up to 65,536 records side by side, and pieces of memory with their texts. Rows are only
+// added to the block that is open; one that is full is closed. A row that is gone counts -1 and
+// leaves a hole; `row_store.cpp` moves the rest of a block elsewhere where most of it is holes. A
+// row's number is that of its block, then its place in it.
 //
-// Values lie as `value.hpp` has them, decimals in 64 bits as long as those of a block fit. A text of
-// up to seven bytes is its symbol; the symbol of a longer one says where it lies (`strings.hpp`).
+// A record is how often its row is there, then its values as `value.hpp` has them: one that is looked
+// at is in few lines of memory, however many columns it has. Decimals have 64 bits as long as those
+// of a block fit. A text of up to seven bytes is its symbol; the symbol of a longer one says where
+// it lies (`strings.hpp`). Batches come as columns, and are written column by column.
 #pragma once
 
 #include "kernel.hpp"
+#include "stored_index.hpp"
 
 namespace fr {
 
@@ -18,9 +21,8 @@ struct Field {
   bool key;
 };
 
-struct Place {  // the values of a column in a block
-  u64 at;
-  u64 size;  // bytes of each
+struct Place {  // the value of a column in the records of a block
+  u32 at, size;
 };
 
 struct Piece {  // what memory for texts begins with
@@ -30,7 +32,7 @@ struct Piece {  // what memory for texts begins with
 struct Block {
   u32 room, used, live;
   u32 before;             // the block that was open before it, plus 1
-  u64 counts;             // i32 each: how often a row is there; -1 for one that is gone
+  u64 rows, stride;       // the records, and the bytes of each
   u64 texts;              // the piece that texts are put into
   u64 text_at, text_end;  // what is free of it
   Place column[1];        // as many as the relation has
@@ -88,10 +90,17 @@ struct Picked {
 // A row that is stored.
 struct Spot {
   const Block* block;
-  u32 at;
+  char* record;
+
+  i32& count() const { return *reinterpret_cast<i32*>(record); }
+  template <class T> T get(int c) const {
+    T x;
+    memcpy(&x, record + block->column[c].at, sizeof(T));
+    return x;
+  }
 };
 
-struct Columns {
+struct Records {
   Arena& arena;
   Blocks& s;
   const Field* fields;
@@ -102,18 +111,27 @@ struct Columns {
   static u32 number_of(u32 block, u32 at) { return block << 16 | at; }
   Block& block(u32 number) const { return *arena.at<Block>(arena.at<u64>(s.directory)[number]); }
   Block& open() const { return block(s.open - 1); }
-  Spot spot(u32 row) const { return Spot{&block(row >> 16), row & 0xffff}; }
   bool is_block(u32 number) const { return !(arena.at<u64>(s.directory)[number] & 1); }
-  i32* counts(const Block& b) const { return arena.at<i32>(b.counts); }
-  i32& count(u32 row) const { return counts(block(row >> 16))[row & 0xffff]; }
-  template <class T> T* values(const Block& b, int c) const { return arena.at<T>(b.column[c].at); }
+  char* record(const Block& b, u64 at) const { return arena.at<char>(b.rows + at * b.stride); }
+  Spot spot(const Block& b, u64 at) const { return Spot{&b, record(b, at)}; }
+  Spot spot(u32 row) const { return spot(block(row >> 16), row & 0xffff); }
+  i32& count(u32 row) const { return spot(row).count(); }
 
   u64 header_bytes() const { return sizeof(Block) + u64(width) * sizeof(Place); }
-  static u64 size_of(Kind kind) { return kind == Date ? 4 : kind == Bool ? 1 : 8; }
-  static u64 row_bytes(const Field* fields, int width) {
-    u64 bytes = 4;
-    for (int c = 0; c < width; c++) bytes += fields[c].kind == Decimal128 ? 16 : size_of(fields[c].kind);
-    return bytes;
+  static u32 size_of(Kind kind) { return kind == Date ? 4 : kind == Bool ? 1 : 8; }
+
+  // Gives the columns of a block, whose sizes are known, their places: wide ones first, so that there
+  // are no gaps.
+  void lay_out(Block& b) const {
+    u32 at = 4;
+    for (u32 size = 16; size; size /= 2) {
+      for (int c = 0; c < width; c++) {
+        if (b.column[c].size != size) continue;
+        b.column[c].at = at;
+        at += size;
+      }
+    }
+    b.stride = round_up(at, 4);
   }
 
   // How many rows the next block has room for, if so many come.
@@ -147,11 +165,9 @@ struct Columns {
     memset(static_cast<void*>(&b), 0, header_bytes());
     b.room = room;
     b.before = s.open;
-    b.counts = arena.take(u64(room) * 4);
-    for (int c = 0; c < width; c++) {
-      const u64 size = size_of(fields[c].kind);
-      b.column[c] = Place{arena.take(u64(room) * size), size};
-    }
+    for (int c = 0; c < width; c++) b.column[c].size = size_of(fields[c].kind);
+    lay_out(b);
+    b.rows = arena.take(u64(room) * b.stride);
     arena.at<u64>(s.directory)[number] = at;
     s.open = number + 1;
   }
@@ -168,8 +184,7 @@ struct Columns {
     u64& entry = arena.at<u64>(s.directory)[number];
     Block& b = *arena.at<Block>(entry);
     free_texts(b, 0);
-    for (int c = 0; c < width; c++) arena.give(b.column[c].at, u64(b.room) * b.column[c].size);
-    arena.give(b.counts, u64(b.room) * 4);
+    arena.give(b.rows, u64(b.room) * b.stride);
     arena.give(entry, header_bytes());
     entry = u64(s.free) << 1 | 1;
     s.free = number + 1;
@@ -238,8 +253,19 @@ struct Columns {
     return Sym{(bits & ((u64(1) << 8 * size) - 1)) | size << 56};
   }
 
+  // A column of records, from one on.
+  struct Strided {
+    char* at;
+    u64 stride;
+    template <class T> void put(i64 i, T x) const { memcpy(at + u64(i) * stride, &x, sizeof(T)); }
+    Strided from(i64 i) const { return Strided{at + u64(i) * stride, stride}; }
+  };
+  Strided column(const Block& b, int c, u64 from) const {
+    return Strided{record(b, from) + b.column[c].at, b.stride};
+  }
+
   // Texts that lie behind each other are copied together, the short ones with the others.
-  template <class T> void write_joined(Block& b, Sym* out, const Joined& from, Picked rows, i64 n) {
+  template <class T> void write_joined(Block& b, Strided out, const Joined& from, Picked rows, i64 n) {
     const T* offset = static_cast<const T*>(from.offsets);
     auto size = [&](i64 r) { return u64(offset[r + 1] - offset[r]); };
     u64 longest = 0, sum = 0;
@@ -254,7 +280,7 @@ struct Columns {
     if (longest <= 7) {
       for (i64 i = 0; i < n; i++) {
         const i64 r = rows[i];
-        out[i] = short_text(from.bytes + offset[r], size(r), end);
+        out.put(i, short_text(from.bytes + offset[r], size(r), end));
       }
     } else if (longest <= Strings::placed_most && range <= 2 * sum) {
       const u64 at = text_room(b, range);
@@ -262,61 +288,69 @@ struct Columns {
       for (i64 i = 0; i < n; i++) {
         const i64 r = rows[i];
         const u64 bytes = size(r);
-        if (bytes <= 7) out[i] = short_text(from.bytes + offset[r], bytes, end);
-        else out[i] = Strings::placed(at + u64(offset[r] - offset[first]), u32(bytes));
+        if (bytes <= 7) out.put(i, short_text(from.bytes + offset[r], bytes, end));
+        else out.put(i, Strings::placed(at + u64(offset[r] - offset[first]), u32(bytes)));
       }
     } else {
-      for (i64 i = 0; i < n; i++) out[i] = put_text(b, from.at<T>(rows[i]));
+      for (i64 i = 0; i < n; i++) out.put(i, put_text(b, from.at<T>(rows[i])));
     }
   }
 
-  void write_texts(Block& b, int c, const Batch& from, Picked rows, i64 n) {
-    Sym* out = values<Sym>(b, c) + b.used;
+  void write_texts(Block& b, Strided out, int c, const Batch& from, Picked rows, i64 n) {
     const Form form = from.form_of(c);
     const Joined* joined = static_cast<const Joined*>(from.column[c]);
-    for (i64 i = 0; i < n; i += AT_ONCE) {
-      const i64 some = n - i < AT_ONCE ? n - i : AT_ONCE;
-      if (form == Joined32) write_joined<i32>(b, out + i, *joined, rows.from(i), some);
-      else if (form == Joined64) write_joined<i64>(b, out + i, *joined, rows.from(i), some);
-      else for (i64 j = i; j < i + some; j++) out[j] = put_text(b, text_of(from, c, rows[j]));
-    }
+    if (form == Joined32) write_joined<i32>(b, out, *joined, rows, n);
+    else if (form == Joined64) write_joined<i64>(b, out, *joined, rows, n);
+    else for (i64 i = 0; i < n; i++) out.put(i, put_text(b, text_of(from, c, rows[i])));
   }
 
-  template <class T> void write_numbers(Block& b, int c, const void* column, Picked rows, i64 n) {
+  template <class T> static void write_numbers(Strided out, const void* column, Picked rows, i64 n) {
     const T* from = static_cast<const T*>(column);
-    T* out = values<T>(b, c) + b.used;
-    if (!rows.list) memcpy(out, from + rows.first, size_t(n) * sizeof(T));
-    else for (i64 i = 0; i < n; i++) out[i] = from[rows.list[rows.first + i]];
+    if (!rows.list) for (i64 i = 0; i < n; i++) out.put(i, from[rows.first + i]);
+    else for (i64 i = 0; i < n; i++) out.put(i, from[rows.list[rows.first + i]]);
   }
 
-  void widen_column(Block& b, int c) {
-    const u64 wide = arena.take(u64(b.room) * 16);
-    for (u32 i = 0; i < b.used; i++) arena.at<i128>(wide)[i] = widened(values<i64>(b, c)[i]);
-    arena.give(b.column[c].at, u64(b.room) * 8);
-    b.column[c] = Place{wide, 16};
+  // Makes room for decimals of 128 bits in the records of a block.
+  __attribute__((noinline)) void widen_column(Block& b, int c) {
+    Block old = b;
+    Place* places = static_cast<Place*>(__builtin_alloca(size_t(width) * sizeof(Place)));
+    memcpy(places, b.column, size_t(width) * sizeof(Place));
+    b.column[c].size = 16;
+    lay_out(b);
+    b.rows = arena.take(u64(b.room) * b.stride);
+    for (u32 i = 0; i < b.used; i++) {
+      const char* from = record(old, i);
+      char* to = record(b, i);
+      memcpy(to, from, 4);
+      for (int d = 0; d < width; d++)
+        if (d != c) memcpy(to + b.column[d].at, from + places[d].at, places[d].size);
+      i64 narrow;
+      memcpy(&narrow, from + places[c].at, 8);
+      const i128 wide = widened(narrow);
+      memcpy(to + b.column[c].at, &wide, 16);
+    }
+    arena.give(old.rows, u64(b.room) * old.stride);
   }
 
   void write_decimals(Block& b, int c, const Batch& from, Picked rows, i64 n) {
-    if (from.form_of(c) == Narrow && b.column[c].size == 8)
-      return write_numbers<i64>(b, c, from.column[c], rows, n);
-    for (i64 i = 0; i < n && b.column[c].size == 8; i++)
-      if (!fits_narrow(decimal_of(from, c, rows[i]))) widen_column(b, c);
     if (b.column[c].size == 8) {
-      i64* out = values<i64>(b, c) + b.used;
-      for (i64 i = 0; i < n; i++) out[i] = narrowed(decimal_of(from, c, rows[i]));
-    } else {
-      i128* out = values<i128>(b, c) + b.used;
-      for (i64 i = 0; i < n; i++) out[i] = decimal_of(from, c, rows[i]);
+      if (from.form_of(c) == Narrow) return write_numbers<i64>(column(b, c, b.used), from.column[c], rows, n);
+      for (i64 i = 0; i < n && b.column[c].size == 8; i++)
+        if (!fits_narrow(decimal_of(from, c, rows[i]))) widen_column(b, c);
     }
+    const Strided out = column(b, c, b.used);
+    if (b.column[c].size == 8) for (i64 i = 0; i < n; i++) out.put(i, narrowed(decimal_of(from, c, rows[i])));
+    else for (i64 i = 0; i < n; i++) out.put(i, decimal_of(from, c, rows[i]));
   }
 
   void write_column(Block& b, int c, const Batch& from, Picked rows, i64 n) {
+    const Strided out = column(b, c, b.used);
     switch (fields[c].kind) {
-      case Text: return write_texts(b, c, from, rows, n);
-      case Decimal128: return write_decimals(b, c, from, rows, n);
-      case Date: return write_numbers<i32>(b, c, from.column[c], rows, n);
-      case Bool: return write_numbers<i8>(b, c, from.column[c], rows, n);
-      default: return write_numbers<i64>(b, c, from.column[c], rows, n);
+      case Text: return write_texts(b, out, c, from, rows, n);
+      case Decimal128: return;  // done
+      case Date: return write_numbers<i32>(out, from.column[c], rows, n);
+      case Bool: return write_numbers<i8>(out, from.column[c], rows, n);
+      default: return write_numbers<i64>(out, from.column[c], rows, n);
     }
   }
 
@@ -325,10 +359,13 @@ struct Columns {
     for (i64 i = 0; i < n;) {
       if (!s.open || open().used == open().room) add_block(u64(n - i));
       Block& b = open();
-      const i64 some = b.room - b.used < n - i ? b.room - b.used : n - i;
+      i64 some = b.room - b.used < n - i ? b.room - b.used : n - i;
+      if (some > AT_ONCE) some = AT_ONCE;  // what is written stays near
+      for (int c = 0; c < width; c++)  // first, as they may change the records
+        if (fields[c].kind == Decimal128) write_decimals(b, c, from, rows.from(i), some);
       for (int c = 0; c < width; c++) write_column(b, c, from, rows.from(i), some);
-      i32* out = counts(b) + b.used;
-      for (i64 j = 0; j < some; j++) out[j] = i32(from.count[rows[i + j]]);
+      const Strided counts{record(b, b.used), b.stride};
+      for (i64 j = 0; j < some; j++) counts.put(j, i32(from.count[rows[i + j]]));
       const u32 number = number_of(s.open - 1, b.used);
       b.used += u32(some);
       b.live += u32(some);
@@ -340,15 +377,14 @@ struct Columns {
 
   // -- comparing --------------------------------------------------------------------------------
 
-  i128 decimal_at(Spot x, int c) const {
-    if (x.block->column[c].size == 8) return widened(values<i64>(*x.block, c)[x.at]);
-    return values<i128>(*x.block, c)[x.at];
+  static i128 decimal_at(Spot x, int c) {
+    return x.block->column[c].size == 8 ? widened(x.get<i64>(c)) : x.get<i128>(c);
   }
 
   Str text_at(Spot x, int c) const {
-    const Sym& sym = values<Sym>(*x.block, c)[x.at];
+    const Sym sym = x.get<Sym>(c);
     if (sym.bits >= Strings::placed_mark) return Strings::get_long(arena, sym);
-    return Str{reinterpret_cast<const char*>(&sym), u32(sym.bits >> 56)};
+    return Str{x.record + x.block->column[c].at, u32(sym.bits >> 56)};  // a short one lies in its symbol
   }
 
   bool same_text(Sym stored, Str text) const {
@@ -356,16 +392,25 @@ struct Columns {
       return text.at && text.size <= 7 && Strings::pack(text) == stored;
     const Str held = Strings::get_long(arena, stored);
     if (is_null(held) || is_null(text)) return is_null(held) && is_null(text);
-    return text_equal(held, text);
+    return held.size == text.size && same_bytes(held.at, text.at, text.size);
+  }
+
+  // Most texts are shorter than a call is long; the last word may overlap the one before it.
+  static bool same_bytes(const char* a, const char* b, u32 n) {
+    if (n < 8 || n > 64) return memcmp(a, b, n) == 0;
+    auto word_at = [](const char* at) { u64 x; memcpy(&x, at, 8); return x; };
+    u64 differs = word_at(a + n - 8) ^ word_at(b + n - 8);
+    for (u32 i = 0; i + 8 < n; i += 8) differs |= word_at(a + i) ^ word_at(b + i);
+    return !differs;
   }
 
   bool same_value(Spot x, int c, const Batch& b, i64 i) const {
     switch (fields[c].kind) {
-      case Text: return same_text(values<Sym>(*x.block, c)[x.at], text_of(b, c, i));
+      case Text: return same_text(x.get<Sym>(c), text_of(b, c, i));
       case Decimal128: return decimal_at(x, c) == decimal_of(b, c, i);
-      case Date: return values<i32>(*x.block, c)[x.at] == static_cast<const i32*>(b.column[c])[i];
-      case Bool: return values<i8>(*x.block, c)[x.at] == static_cast<const i8*>(b.column[c])[i];
-      default: return values<i64>(*x.block, c)[x.at] == static_cast<const i64*>(b.column[c])[i];
+      case Date: return x.get<i32>(c) == static_cast<const i32*>(b.column[c])[i];
+      case Bool: return x.get<i8>(c) == static_cast<const i8*>(b.column[c])[i];
+      default: return x.get<i64>(c) == static_cast<const i64*>(b.column[c])[i];
     }
   }
 
@@ -386,11 +431,11 @@ struct Columns {
       if (key_only && !fields[c].key) continue;
       const Kind kind = fields[c].kind;
       bool same;
-      if (kind == Text) same = same_text(values<Sym>(*x.block, c)[x.at], text_at(y, c));
+      if (kind == Text) same = same_text(x.get<Sym>(c), text_at(y, c));
       else if (kind == Decimal128) same = decimal_at(x, c) == decimal_at(y, c);
-      else if (kind == Date) same = values<i32>(*x.block, c)[x.at] == values<i32>(*y.block, c)[y.at];
-      else if (kind == Bool) same = values<i8>(*x.block, c)[x.at] == values<i8>(*y.block, c)[y.at];
-      else same = values<i64>(*x.block, c)[x.at] == values<i64>(*y.block, c)[y.at];
+      else if (kind == Date) same = x.get<i32>(c) == y.get<i32>(c);
+      else if (kind == Bool) same = x.get<i8>(c) == y.get<i8>(c);
+      else same = x.get<i64>(c) == y.get<i64>(c);
       if (!same) return false;
     }
     return true;
@@ -399,26 +444,38 @@ struct Columns {
   // What a comparison of these rows reads is asked for before any of it is used.
   void fetch_rows(const Spot* spots, i64 n) const {
     for (i64 i = 0; i < n; i++) {
-      const Spot x = spots[i];
-      fetch(counts(*x.block) + x.at);
-      for (int c = 0; c < width; c++)
-        fetch(arena.at<char>(x.block->column[c].at + x.at * x.block->column[c].size));
+      const u64 stride = spots[i].block->stride;
+      for (u64 at = 0; at < stride; at += 64) fetch(spots[i].record + at);
+      fetch(spots[i].record + stride - 1);
     }
   }
 
   void fetch_texts(const Spot* spots, i64 n, int c) const {
     for (i64 i = 0; i < n; i++) {
-      const Sym sym = values<Sym>(*spots[i].block, c)[spots[i].at];
+      const Sym sym = spots[i].get<Sym>(c);
       if (sym.bits < Strings::placed_mark || is_null(sym)) continue;
       fetch(arena.at<char>(sym.bits & ((u64(1) << 40) - 1)));
     }
   }
 
   template <class T>
-  void compare_numbers(const Spot* spots, int c, const Batch& b, const u32* rows, i64 n, u8* same) const {
-    const T* column = static_cast<const T*>(b.column[c]);
-    for (i64 i = 0; i < n; i++)
-      same[i] &= values<T>(*spots[i].block, c)[spots[i].at] == column[rows[i]];
+  static void compare_numbers(const Spot* spots, int c, const void* column, const u32* rows, i64 n, u8* same) {
+    const T* given = static_cast<const T*>(column);
+    for (i64 i = 0; i < n; i++) same[i] &= spots[i].get<T>(c) == given[rows[i]];
+  }
+
+  static void compare_decimals(const Spot* spots, int c, const Batch& b, const u32* rows, i64 n, u8* same) {
+    const i64* narrow = b.form_of(c) == Narrow ? static_cast<const i64*>(b.column[c]) : nullptr;
+    for (i64 i = 0; i < n; i++) {
+      const bool alike = narrow && spots[i].block->column[c].size == 8;
+      if (alike) same[i] &= spots[i].get<i64>(c) == narrow[rows[i]];
+      else same[i] &= decimal_at(spots[i], c) == decimal_of(b, c, rows[i]);
+    }
+  }
+
+  template <class Text>
+  void compare_texts(const Spot* spots, int c, const u32* rows, i64 n, u8* same, Text text) const {
+    for (i64 i = 0; i < n; i++) same[i] &= same_text(spots[i].get<Sym>(c), text(rows[i]));
   }
 
   // Clears `same` of the stored rows that differ from those of a batch.
@@ -426,14 +483,21 @@ struct Columns {
     for (int c = 0; c < width; c++)
       if (fields[c].kind == Text) fetch_texts(spots, n, c);
     for (int c = 0; c < width; c++) {
+      const Joined* joined = static_cast<const Joined*>(b.column[c]);
+      const Str* plain = static_cast<const Str*>(b.column[c]);
       switch (fields[c].kind) {
-        case Date: compare_numbers<i32>(spots, c, b, rows, n, same); break;
-        case Bool: compare_numbers<i8>(spots, c, b, rows, n, same); break;
+        case Date: compare_numbers<i32>(spots, c, b.column[c], rows, n, same); break;
+        case Bool: compare_numbers<i8>(spots, c, b.column[c], rows, n, same); break;
+        case Decimal128: compare_decimals(spots, c, b, rows, n, same); break;
         case Text:
-        case Decimal128:
-          for (i64 i = 0; i < n; i++) same[i] &= same_value(spots[i], c, b, rows[i]);
+          if (b.form_of(c) == Joined32)
+            compare_texts(spots, c, rows, n, same, [=](u32 i) { return joined->at<i32>(i); });
+          else if (b.form_of(c) == Joined64)
+            compare_texts(spots, c, rows, n, same, [=](u32 i) { return joined->at<i64>(i); });
+          else
+            compare_texts(spots, c, rows, n, same, [=](u32 i) { return plain[i]; });
           break;
-        default: compare_numbers<i64>(spots, c, b, rows, n, same);
+        default: compare_numbers<i64>(spots, c, b.column[c], rows, n, same);
       }
     }
   }
@@ -444,19 +508,24 @@ struct Columns {
     switch (fields[c].kind) {
       case Text: return text_word(text_at(x, c));
       case Decimal128: return decimal_word(decimal_at(x, c));
-      case Date: return word(values<i32>(*x.block, c)[x.at]);
-      case Bool: return word(values<i8>(*x.block, c)[x.at]);
-      default: return word(values<i64>(*x.block, c)[x.at]);
+      case Date: return word(x.get<i32>(c));
+      case Bool: return word(x.get<i8>(c));
+      default: return word(x.get<i64>(c));
     }
   }
 
+  // Mixes integers into hashes, but for their last bits, which go elsewhere.
+  static void mix_apart(u64 x, u64& hash, u64& near) {
+    hash = mix(hash, x >> NEAR_BITS);
+    near = x & ((1 << NEAR_BITS) - 1);
+  }
+
   // Mixes a column of stored rows that lie side by side into their hashes.
-  void mix_stored(const Block& b, u32 from, int c, i64 n, u64* hash) const {
-    if (size_of(fields[c].kind) == 8 && fields[c].kind != Text && fields[c].kind != Decimal128) {
-      const i64* column = values<i64>(b, c) + from;
-      for (i64 i = 0; i < n; i++) hash[i] = mix(hash[i], word(column[i]));
-    } else {
-      for (i64 i = 0; i < n; i++) hash[i] = mix(hash[i], word_at(Spot{&b, from + u32(i)}, c));
+  void mix_stored(const Block& b, u32 from, int c, i64 n, u64* hash, u64* near) const {
+    for (i64 i = 0; i < n; i++) {
+      const u64 x = word_at(spot(b, u64(from + i)), c);
+      if (near) mix_apart(x, hash[i], near[i]);
+      else hash[i] = mix(hash[i], x);
     }
   }
 
@@ -467,7 +536,12 @@ struct Columns {
   }
 
   // The same of rows of a batch.
-  void mix_given(const Batch& b, int c, Picked rows, i64 n, u64* hash) const {
+  void mix_given(const Batch& b, int c, Picked rows, i64 n, u64* hash, u64* near) const {
+    if (near) {
+      const i64* column = static_cast<const i64*>(b.column[c]);
+      for (i64 i = 0; i < n; i++) mix_apart(word(column[rows[i]]), hash[i], near[i]);
+      return;
+    }
     switch (fields[c].kind) {
       case Text:
         for (i64 i = 0; i < n; i++) hash[i] = mix(hash[i], text_word(text_of(b, c, rows[i])));
@@ -483,19 +557,34 @@ struct Columns {
 
   // -- moving -----------------------------------------------------------------------------------
 
+  template <class T> const T* gathered(const Block& b, int c, Arena& scratch) const {
+    T* out = scratch.at<T>(scratch.take(u64(b.used + 1) * sizeof(T)));
+    for (u32 i = 0; i < b.used; i++) out[i] = spot(b, i).get<T>(c);
+    return out;
+  }
+
   // A block as a batch, so that its rows can be added elsewhere; it lives in scratch memory.
   Batch as_batch(const Block& b, Arena& scratch) const {
     const void** column = scratch.at<const void*>(scratch.take(u64(width + 1) * sizeof(void*)));
     Form* form = scratch.at<Form>(scratch.take(u64(width + 1) * sizeof(Form)));
     i64* count = scratch.at<i64>(scratch.take(u64(b.used + 1) * sizeof(i64)));
-    for (u32 i = 0; i < b.used; i++) count[i] = counts(b)[i];
+    for (u32 i = 0; i < b.used; i++) count[i] = spot(b, i).count();
     for (int c = 0; c < width; c++) {
-      column[c] = values<char>(b, c);
-      form[c] = fields[c].kind == Decimal128 && b.column[c].size == 8 ? Narrow : Plain;
-      if (fields[c].kind != Text) continue;
-      Str* texts = scratch.at<Str>(scratch.take(u64(b.used + 1) * sizeof(Str)));
-      for (u32 i = 0; i < b.used; i++) texts[i] = text_at(Spot{&b, i}, c);
-      column[c] = texts;
+      const u32 size = b.column[c].size;
+      form[c] = fields[c].kind == Decimal128 && size == 8 ? Narrow : Plain;
+      if (fields[c].kind == Text) {
+        Str* texts = scratch.at<Str>(scratch.take(u64(b.used + 1) * sizeof(Str)));
+        for (u32 i = 0; i < b.used; i++) texts[i] = text_at(spot(b, i), c);
+        column[c] = texts;
+      } else if (size == 8) {
+        column[c] = gathered<i64>(b, c, scratch);
+      } else if (size == 4) {
+        column[c] = gathered<i32>(b, c, scratch);
+      } else if (size == 1) {
+        column[c] = gathered<i8>(b, c, scratch);
+      } else {
+        column[c] = gathered<i128>(b, c, scratch);
+      }
     }
     return Batch{i64(b.used), count, column, form};
   }
