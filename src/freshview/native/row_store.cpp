@@ -575,6 +575,7 @@ struct Store {
   void change(const Batch& b, Picked comes, Picked goes, i64 gone) {
     for (;;) {
       const Mark mark = records.mark();
+      const u64 strays = s.index.strays, lookups = s.index.lookups;
       const i64 n = b.size - gone;
       Outcome out = Outcome::Well;
       if (n) out = s.level == Counted ? count(b, comes, n) : add(b, comes, n);
@@ -582,6 +583,7 @@ struct Store {
       if (out == Outcome::Well && suspected && !keys_are_single()) out = Outcome::Refused;
       if (out == Outcome::Well) return settle(mark);
       undo(b, comes, mark);
+      s.index.strays = strays, s.index.lookups = lookups;
       env.refused = out == Outcome::Refused || k.keyed;
       if (env.refused) return;
       climb(s.level + 1);

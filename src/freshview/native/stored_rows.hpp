@@ -332,22 +332,27 @@ struct Records {
     arena.give(old.rows, u64(b.room) * old.stride);
   }
 
-  void write_decimals(Block& b, int c, const Batch& from, Picked rows, i64 n) {
-    if (b.column[c].size == 8) {
-      if (from.form_of(c) == Narrow) return write_numbers<i64>(column(b, c, b.used), from.column[c], rows, n);
-      for (i64 i = 0; i < n && b.column[c].size == 8; i++)
-        if (!fits_narrow(decimal_of(from, c, rows[i]))) widen_column(b, c);
+  // Makes sure that the records of a block hold the decimals of some rows.
+  void widen_columns(Block& b, const Batch& from, Picked rows, i64 n) {
+    for (int c = 0; c < width; c++) {
+      if (fields[c].kind != Decimal128 || b.column[c].size == 16 || from.form_of(c) == Narrow) continue;
+      bool fit = true;
+      for (i64 i = 0; i < n; i++) fit &= fits_narrow(decimal_of(from, c, rows[i]));
+      if (!fit) widen_column(b, c);
     }
-    const Strided out = column(b, c, b.used);
-    if (b.column[c].size == 8) for (i64 i = 0; i < n; i++) out.put(i, narrowed(decimal_of(from, c, rows[i])));
-    else for (i64 i = 0; i < n; i++) out.put(i, decimal_of(from, c, rows[i]));
+  }
+
+  void write_decimals(Block& b, Strided out, int c, const Batch& from, Picked rows, i64 n) {
+    if (b.column[c].size == 16) for (i64 i = 0; i < n; i++) out.put(i, decimal_of(from, c, rows[i]));
+    else if (from.form_of(c) == Narrow) write_numbers<i64>(out, from.column[c], rows, n);
+    else for (i64 i = 0; i < n; i++) out.put(i, narrowed(decimal_of(from, c, rows[i])));
   }
 
   void write_column(Block& b, int c, const Batch& from, Picked rows, i64 n) {
     const Strided out = column(b, c, b.used);
     switch (fields[c].kind) {
       case Text: return write_texts(b, out, c, from, rows, n);
-      case Decimal128: return;  // done
+      case Decimal128: return write_decimals(b, out, c, from, rows, n);
       case Date: return write_numbers<i32>(out, from.column[c], rows, n);
       case Bool: return write_numbers<i8>(out, from.column[c], rows, n);
       default: return write_numbers<i64>(out, from.column[c], rows, n);
@@ -361,8 +366,7 @@ struct Records {
       Block& b = open();
       i64 some = b.room - b.used < n - i ? b.room - b.used : n - i;
       if (some > AT_ONCE) some = AT_ONCE;  // what is written stays near
-      for (int c = 0; c < width; c++)  // first, as they may change the records
-        if (fields[c].kind == Decimal128) write_decimals(b, c, from, rows.from(i), some);
+      widen_columns(b, from, rows.from(i), some);
       for (int c = 0; c < width; c++) write_column(b, c, from, rows.from(i), some);
       const Strided counts{record(b, b.used), b.stride};
       for (i64 j = 0; j < some; j++) counts.put(j, i32(from.count[rows[i + j]]));
