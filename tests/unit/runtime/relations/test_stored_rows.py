@@ -14,13 +14,14 @@ import pytest
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import BOOL, DATE, DOUBLE, INT, STRING, TIMESTAMP, Type, decimal
+from freshview.codegen.library.row_store import row_store_source
 from freshview.errors import BadRow
-from freshview.runtime.compile import kernels
 from freshview.runtime.ingest.change import Change, counted_change
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import StoredBase
+from tests.native.conftest import library_of
 
-pytestmark = [pytest.mark.native, pytest.mark.usefixtures("native")]
+pytestmark = pytest.mark.native
 
 KINDS = (INT, decimal(2), DOUBLE, DATE, TIMESTAMP, BOOL, STRING)
 FORMS: dict[str, list[pa.DataType]] = {
@@ -100,7 +101,7 @@ def outcome(base: Base | StoredBase, change: Change) -> str:
 
 
 def stored(relation: Relation) -> StoredBase:
-    return StoredBase(relation, kernels.row_store())
+    return StoredBase(relation, library_of(row_store_source()))
 
 
 @pytest.mark.parametrize("seed", range(60))
