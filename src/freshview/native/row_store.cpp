@@ -91,7 +91,7 @@ struct Store {
     for (i64 i = 0; i < n; i++)
       tag[i] = u32(hash[i] >> 32) << NEAR_BITS | u32(last < 0 ? hash[i] >> 62 : near[i]);
   }
-  void hash_given(const Batch& b, Picked rows, i64 n) {
+  void hash_given(const Batch& b, const u32* rows, i64 n) {
     hash(n, [&](int c, u64* out, u64* near) { records.mix_given(b, c, rows, n, out, near); });
   }
   void hash_stored(const Block& b, u32 from, i64 n) {
@@ -233,14 +233,25 @@ struct Store {
     done[steps++] = step;
   }
 
-  // f(number, tag, i) for the rows of a batch that were added, in their order.
-  template <class F> void each_added(const Batch& b, Picked rows, u32 number, i64 n, F f) {
+  // f(given, i) for rows of a batch, some at a time: which they are, and the first of them. Their tags
+  // are known then, and their slots asked for.
+  template <class F> void each_hashed(const Batch& b, Picked rows, i64 n, F f) {
+    u32 room[AT_ONCE];
     for (i64 from = 0; from < n; from += AT_ONCE) {
       const i64 some = n - from < AT_ONCE ? n - from : AT_ONCE;
-      hash_given(b, rows.from(from), some);
+      const u32* given = rows.from(from).listed(some, room);
+      hash_given(b, given, some);
       slots.fetch_slots(tag, some);
-      for (i64 i = 0; i < some; i++) f(number + u32(from + i), tag[i], from + i);
+      if (!f(given, from, some)) return;
     }
+  }
+
+  // f(number, tag, i) for the rows of a batch that were added, in their order.
+  template <class F> void each_added(const Batch& b, Picked rows, u32 number, i64 n, F f) {
+    each_hashed(b, rows, n, [&](const u32*, i64 from, i64 some) {
+      for (i64 i = 0; i < some; i++) f(number + u32(from + i), tag[i], from + i);
+      return true;
+    });
   }
 
   // Rows that come, each of them a row of its own.
@@ -248,54 +259,53 @@ struct Store {
     slots.make_room(u64(n));
     bool skewed = false;
     records.append(b, rows, n, [&](u32 number, i64 from, i64 some) {
-      for (i64 i = 0; i < some && !skewed; i += AT_ONCE) {
-        const i64 few = some - i < AT_ONCE ? some - i : AT_ONCE;
-        enter(b, rows.from(from + i), number + u32(i), few);
-        skewed = is_skewed();
-      }
+      if (skewed) return;
+      enter(b, rows.from(from), number, some);
+      skewed = is_skewed();
     });
     return skewed ? Outcome::Skewed : Outcome::Well;
   }
 
   void enter(const Batch& b, Picked rows, u32 number, i64 n) {
-    each_added(b, rows, number, n, [&](u32 row, u32 of, i64 i) {
-      const i64 given = rows[i];
-      bool doubled = k.keyed && b.count[given] > 1;
-      slots.enter(of, row, [&](u32 other) {
-        doubled |= k.keyed && !doubled && records.same_key(records.spot(other), b, given);
-      });
-      if (doubled) suspects[suspected++] = Done{row, of, 0};
+    each_hashed(b, rows, n, [&](const u32* given, i64 from, i64 some) {
+      for (i64 i = 0; i < some; i++) {
+        const u32 row = number + u32(from + i);
+        bool doubled = k.keyed && b.count[given[i]] > 1;
+        slots.enter(tag[i], row, [&](u32 other) {
+          doubled |= k.keyed && !doubled && records.same_key(records.spot(other), b, given[i]);
+        });
+        if (doubled) suspects[suspected++] = Done{row, tag[i], 0};
+      }
+      return true;
     });
     entered += n;
   }
 
   // The same where equal rows are counted.
   Outcome count(const Batch& b, Picked rows, i64 n) {
-    for (i64 from = 0; from < n; from += AT_ONCE) {
-      const i64 some = n - from < AT_ONCE ? n - from : AT_ONCE;
-      slots.make_room(u64(some));
-      hash_given(b, rows.from(from), some);
-      slots.fetch_slots(tag, some);
-      for (i64 i = 0; i < some; i++) {
-        const i64 given = rows[from + i];
-        const i32 by = i32(b.count[given]);
-        bool found = false, fits = true;
+    bool fits = true;
+    slots.make_room(u64(AT_ONCE));
+    each_hashed(b, rows, n, [&](const u32* given, i64 from, i64 some) {
+      for (i64 i = 0; fits && i < some; i++) {
+        const i32 by = i32(b.count[given[i]]);
+        bool found = false;
         slots.each(tag[i], [&](u32 row) {
-          if (!records.same_row(records.spot(row), b, given)) return false;
+          if (!records.same_row(records.spot(row), b, given[i])) return false;
           i32 sum;
           fits = !__builtin_add_overflow(records.count(row), by, &sum);
           if (fits) records.count(row) = sum, note(Done{row, tag[i], by});
           return found = true;
         });
-        if (!fits) return Outcome::Refused;
         if (found) continue;
         records.append(b, rows.from(from + i), 1, [&](u32 row, i64, i64) {
           slots.enter(tag[i], row, [](u32) {});
           note(Done{row, tag[i], by});
         });
       }
-    }
-    return Outcome::Well;
+      slots.make_room(u64(AT_ONCE));  // for the next ones
+      return fits;
+    });
+    return fits ? Outcome::Well : Outcome::Refused;
   }
 
   // A row that goes; false where it is not there as often.
@@ -314,27 +324,24 @@ struct Store {
 
   // Rows that go.
   Outcome remove(const Batch& b, Picked rows, i64 n) {
-    for (i64 from = 0; from < n; from += AT_ONCE) {
-      const i64 some = n - from < AT_ONCE ? n - from : AT_ONCE;
-      hash_given(b, rows.from(from), some);
-      slots.fetch_slots(tag, some);
+    Outcome out = Outcome::Well;
+    each_hashed(b, rows, n, [&](const u32* given, i64, i64 some) {
       s.index.lookups += u64(some);
-      for (i64 i = 0; i < some; i += NEAR)
-        if (!remove_few(b, rows.from(from + i), tag + i, some - i < NEAR ? some - i : NEAR))
-          return Outcome::Refused;
-      if (is_skewed()) return Outcome::Skewed;
-    }
-    return Outcome::Well;
+      for (i64 i = 0; out == Outcome::Well && i < some; i += NEAR)
+        if (!remove_few(b, given + i, tag + i, some - i < NEAR ? some - i : NEAR)) out = Outcome::Refused;
+      if (out == Outcome::Well && is_skewed()) out = Outcome::Skewed;
+      return out == Outcome::Well;
+    });
+    return out;
   }
 
   // Of most rows that go, the first row of the tag is the one; these are compared together, column by
   // column. There are so few of them that all they touch stays near.
-  bool remove_few(const Batch& b, Picked rows, const u32* tags, i64 n) {
-    u32 given[NEAR], first[NEAR];
+  bool remove_few(const Batch& b, const u32* given, const u32* tags, i64 n) {
+    u32 first[NEAR];
     Spot spots[NEAR];
     u8 same[NEAR];
     for (i64 i = 0; i < n; i++) {
-      given[i] = u32(rows[i]);
       first[i] = ~0u;
       slots.each(tags[i], [&](u32 row) { return first[i] = row, true; });
       if (first[i] == ~0u) return false;
@@ -639,7 +646,8 @@ struct Store {
   // The rows like the one of a batch: with its key, or equal.
   void find(const Batch& wanted, Output& out, bool by_key) {
     if (!s.level) climb(Few);
-    hash_given(wanted, Picked{nullptr, 0}, 1);
+    const u32 only = 0;
+    hash_given(wanted, &only, 1);
     slots.each(tag[0], [&](u32 row) {
       const Spot x = records.spot(row);
       if (by_key ? !records.same_key(x, wanted, 0) : !records.same_row(x, wanted, 0)) return false;

@@ -16,6 +16,9 @@
 
 namespace fr {
 
+constexpr u32 MOST_ROWS = 65536, FEWEST_ROWS = 64;  // of a block
+constexpr i64 AT_ONCE = 256;                        // rows that are looked at together
+
 struct Field {
   Kind kind;
   bool key;
@@ -53,8 +56,6 @@ struct Blocks {  // as the state has them; zeroed memory has none
   Mark last;           // before the last batch
 };
 
-constexpr u32 MOST_ROWS = 65536, FEWEST_ROWS = 64;  // of a block
-constexpr i64 AT_ONCE = 256;                        // rows that are looked at together
 
 // Decimals hash alike whatever their width.
 inline u64 decimal_word(i128 x) { return i64(x) == x ? word(i64(x)) : word(x); }
@@ -78,13 +79,18 @@ inline u64 text_word(Str text) {
   return text.size <= 7 ? Strings::pack(text).bits : text_hash(text);
 }
 
-// Rows of a batch: all from one on, or those of a list.
+// Rows of a batch: those of a list, or all from one on.
 struct Picked {
   const u32* list;
   i64 first;
 
-  i64 operator[](i64 i) const { return list ? list[first + i] : first + i; }
   Picked from(i64 i) const { return Picked{list, first + i}; }
+  // Some of them as a list: loops over columns know no other rows.
+  const u32* listed(i64 n, u32 (&room)[AT_ONCE]) const {
+    if (list) return list + first;
+    for (i64 i = 0; i < n; i++) room[i] = u32(first + i);
+    return room;
+  }
 };
 
 // A row that is stored.
@@ -265,7 +271,7 @@ struct Records {
   }
 
   // Texts that lie behind each other are copied together, the short ones with the others.
-  template <class T> void write_joined(Block& b, Strided out, const Joined& from, Picked rows, i64 n) {
+  template <class T> void write_joined(Block& b, Strided out, const Joined& from, const u32* rows, i64 n) {
     const T* offset = static_cast<const T*>(from.offsets);
     auto size = [&](i64 r) { return u64(offset[r + 1] - offset[r]); };
     u64 longest = 0, sum = 0;
@@ -296,7 +302,7 @@ struct Records {
     }
   }
 
-  void write_texts(Block& b, Strided out, int c, const Batch& from, Picked rows, i64 n) {
+  void write_texts(Block& b, Strided out, int c, const Batch& from, const u32* rows, i64 n) {
     const Form form = from.form_of(c);
     const Joined* joined = static_cast<const Joined*>(from.column[c]);
     if (form == Joined32) write_joined<i32>(b, out, *joined, rows, n);
@@ -304,10 +310,9 @@ struct Records {
     else for (i64 i = 0; i < n; i++) out.put(i, put_text(b, text_of(from, c, rows[i])));
   }
 
-  template <class T> static void write_numbers(Strided out, const void* column, Picked rows, i64 n) {
+  template <class T> static void write_numbers(Strided out, const void* column, const u32* rows, i64 n) {
     const T* from = static_cast<const T*>(column);
-    if (!rows.list) for (i64 i = 0; i < n; i++) out.put(i, from[rows.first + i]);
-    else for (i64 i = 0; i < n; i++) out.put(i, from[rows.list[rows.first + i]]);
+    for (i64 i = 0; i < n; i++) out.put(i, from[rows[i]]);
   }
 
   // Makes room for decimals of 128 bits in the records of a block.
@@ -333,7 +338,7 @@ struct Records {
   }
 
   // Makes sure that the records of a block hold the decimals of some rows.
-  void widen_columns(Block& b, const Batch& from, Picked rows, i64 n) {
+  void widen_columns(Block& b, const Batch& from, const u32* rows, i64 n) {
     for (int c = 0; c < width; c++) {
       if (fields[c].kind != Decimal128 || b.column[c].size == 16 || from.form_of(c) == Narrow) continue;
       bool fit = true;
@@ -342,13 +347,13 @@ struct Records {
     }
   }
 
-  void write_decimals(Block& b, Strided out, int c, const Batch& from, Picked rows, i64 n) {
+  void write_decimals(Block& b, Strided out, int c, const Batch& from, const u32* rows, i64 n) {
     if (b.column[c].size == 16) for (i64 i = 0; i < n; i++) out.put(i, decimal_of(from, c, rows[i]));
     else if (from.form_of(c) == Narrow) write_numbers<i64>(out, from.column[c], rows, n);
     else for (i64 i = 0; i < n; i++) out.put(i, narrowed(decimal_of(from, c, rows[i])));
   }
 
-  void write_column(Block& b, int c, const Batch& from, Picked rows, i64 n) {
+  void write_column(Block& b, int c, const Batch& from, const u32* rows, i64 n) {
     const Strided out = column(b, c, b.used);
     switch (fields[c].kind) {
       case Text: return write_texts(b, out, c, from, rows, n);
@@ -366,10 +371,12 @@ struct Records {
       Block& b = open();
       i64 some = b.room - b.used < n - i ? b.room - b.used : n - i;
       if (some > AT_ONCE) some = AT_ONCE;  // what is written stays near
-      widen_columns(b, from, rows.from(i), some);
-      for (int c = 0; c < width; c++) write_column(b, c, from, rows.from(i), some);
+      u32 room[AT_ONCE];
+      const u32* run = rows.from(i).listed(some, room);
+      widen_columns(b, from, run, some);
+      for (int c = 0; c < width; c++) write_column(b, c, from, run, some);
       const Strided counts{record(b, b.used), b.stride};
-      for (i64 j = 0; j < some; j++) counts.put(j, i32(from.count[rows[i + j]]));
+      for (i64 j = 0; j < some; j++) counts.put(j, i32(from.count[run[j]]));
       const u32 number = number_of(s.open - 1, b.used);
       b.used += u32(some);
       b.live += u32(some);
@@ -533,14 +540,13 @@ struct Records {
     }
   }
 
-  template <class T> static void mix_numbers(const void* column, Picked rows, i64 n, u64* hash) {
+  template <class T> static void mix_numbers(const void* column, const u32* rows, i64 n, u64* hash) {
     const T* from = static_cast<const T*>(column);
-    if (!rows.list) for (i64 i = 0; i < n; i++) hash[i] = mix(hash[i], word(from[rows.first + i]));
-    else for (i64 i = 0; i < n; i++) hash[i] = mix(hash[i], word(from[rows.list[rows.first + i]]));
+    for (i64 i = 0; i < n; i++) hash[i] = mix(hash[i], word(from[rows[i]]));
   }
 
   // The same of rows of a batch.
-  void mix_given(const Batch& b, int c, Picked rows, i64 n, u64* hash, u64* near) const {
+  void mix_given(const Batch& b, int c, const u32* rows, i64 n, u64* hash, u64* near) const {
     if (near) {
       const i64* column = static_cast<const i64*>(b.column[c]);
       for (i64 i = 0; i < n; i++) mix_apart(word(column[rows[i]]), hash[i], near[i]);
