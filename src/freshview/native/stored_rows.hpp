@@ -18,6 +18,7 @@ namespace fr {
 
 constexpr u32 MOST_ROWS = 65536, FEWEST_ROWS = 64;  // of a block
 constexpr i64 AT_ONCE = 256;                        // rows that are looked at together
+constexpr u64 LARGE_PIECE = 1 << 20;                // of memory for texts
 
 struct Field {
   Kind kind;
@@ -219,15 +220,18 @@ struct Records {
 
   // -- writing ----------------------------------------------------------------------------------
 
-  // Memory for texts of a block.
+  // Memory for texts of a block. Many at once get a piece of their own, so that the one that is begun
+  // is filled up.
   u64 text_room(Block& b, u64 bytes) {
     if (__builtin_expect(bytes > b.text_end - b.text_at, 0)) {
+      const bool own = bytes >= LARGE_PIECE / 4;
       u64 size = b.texts ? 2 * arena.at<Piece>(b.texts)->size : 1024;
-      if (size > u64(1) << 20) size = u64(1) << 20;
-      if (size < bytes + sizeof(Piece)) size = bytes + sizeof(Piece);
+      if (size > LARGE_PIECE) size = LARGE_PIECE;
+      if (own || size < bytes + sizeof(Piece)) size = bytes + sizeof(Piece);
       const u64 at = arena.take(size);
       *arena.at<Piece>(at) = Piece{b.texts, size};
       b.texts = at;
+      if (own) return at + sizeof(Piece);
       b.text_at = at + sizeof(Piece);
       b.text_end = at + size;
     }
@@ -270,43 +274,56 @@ struct Records {
     return Strided{record(b, from) + b.column[c].at, b.stride};
   }
 
-  // Texts that lie behind each other are copied together, the short ones with the others.
-  template <class T> void write_joined(Block& b, Strided out, const Joined& from, const u32* rows, i64 n) {
+  // Copies texts that lie behind each other, all those from a row to another one with what is between
+  // them: where they lie then, less where they lay. 0 where they are written one by one.
+  template <class T> u64 copy_joined(Block& b, const Joined& from, Picked rows, i64 n) {
     const T* offset = static_cast<const T*>(from.offsets);
-    auto size = [&](i64 r) { return u64(offset[r + 1] - offset[r]); };
     u64 longest = 0, sum = 0;
-    for (i64 i = 0; i < n; i++) {
-      const u64 bytes = size(rows[i]);
-      longest = bytes > longest ? bytes : longest;
-      sum += bytes;
+    for (i64 i = 0; i < n; i += AT_ONCE) {
+      u32 room[AT_ONCE];
+      const i64 some = n - i < AT_ONCE ? n - i : AT_ONCE;
+      const u32* run = rows.from(i).listed(some, room);
+      for (i64 j = 0; j < some; j++) {
+        const u64 bytes = u64(offset[run[j] + 1] - offset[run[j]]);
+        longest = bytes > longest ? bytes : longest;
+        sum += bytes;
+      }
     }
-    const i64 first = rows[0], last = rows[n - 1];
-    const char* end = from.bytes + offset[last + 1];
-    const u64 range = u64(offset[last + 1] - offset[first]);
-    if (longest <= 7) {
-      for (i64 i = 0; i < n; i++) {
-        const i64 r = rows[i];
-        out.put(i, short_text(from.bytes + offset[r], size(r), end));
-      }
-    } else if (longest <= Strings::placed_most && range <= 2 * sum) {
-      const u64 at = text_room(b, range);
-      memcpy(arena.at<char>(at), from.bytes + offset[first], range);
-      for (i64 i = 0; i < n; i++) {
-        const i64 r = rows[i];
-        const u64 bytes = size(r);
-        if (bytes <= 7) out.put(i, short_text(from.bytes + offset[r], bytes, end));
-        else out.put(i, Strings::placed(at + u64(offset[r] - offset[first]), u32(bytes)));
-      }
-    } else {
-      for (i64 i = 0; i < n; i++) out.put(i, put_text(b, from.at<T>(rows[i])));
+    if (longest <= 7 || longest > Strings::placed_most) return 0;
+    u32 first[AT_ONCE], last[AT_ONCE];
+    const i64 begin = offset[*rows.listed(1, first)], end = offset[*rows.from(n - 1).listed(1, last) + 1];
+    if (u64(end - begin) > 2 * sum) return 0;
+    const u64 at = text_room(b, u64(end - begin));
+    memcpy(arena.at<char>(at), from.bytes + begin, u64(end - begin));
+    return at - u64(begin);
+  }
+
+  u64 copy_texts(Block& b, int c, const Batch& from, Picked rows, i64 n) {
+    const Joined* joined = static_cast<const Joined*>(from.column[c]);
+    if (from.form_of(c) == Joined32) return copy_joined<i32>(b, *joined, rows, n);
+    if (from.form_of(c) == Joined64) return copy_joined<i64>(b, *joined, rows, n);
+    return 0;
+  }
+
+  // The symbols of texts, which are short or were copied.
+  template <class T>
+  void write_joined(Block& b, Strided out, const Joined& from, const u32* rows, i64 n, u64 copied) {
+    const T* offset = static_cast<const T*>(from.offsets);
+    const char* end = from.bytes + offset[rows[n - 1] + 1];
+    for (i64 i = 0; i < n; i++) {
+      const T begin = offset[rows[i]];
+      const u64 size = u64(offset[rows[i] + 1] - begin);
+      if (size <= 7) out.put(i, short_text(from.bytes + begin, size, end));
+      else if (copied) out.put(i, Strings::placed(copied + u64(begin), u32(size)));
+      else out.put(i, put_text(b, Str{from.bytes + begin, u32(size)}));
     }
   }
 
-  void write_texts(Block& b, Strided out, int c, const Batch& from, const u32* rows, i64 n) {
+  void write_texts(Block& b, Strided out, int c, const Batch& from, const u32* rows, i64 n, u64 copied) {
     const Form form = from.form_of(c);
     const Joined* joined = static_cast<const Joined*>(from.column[c]);
-    if (form == Joined32) write_joined<i32>(b, out, *joined, rows, n);
-    else if (form == Joined64) write_joined<i64>(b, out, *joined, rows, n);
+    if (form == Joined32) write_joined<i32>(b, out, *joined, rows, n, copied);
+    else if (form == Joined64) write_joined<i64>(b, out, *joined, rows, n, copied);
     else for (i64 i = 0; i < n; i++) out.put(i, put_text(b, text_of(from, c, rows[i])));
   }
 
@@ -353,10 +370,10 @@ struct Records {
     else for (i64 i = 0; i < n; i++) out.put(i, narrowed(decimal_of(from, c, rows[i])));
   }
 
-  void write_column(Block& b, int c, const Batch& from, const u32* rows, i64 n) {
+  void write_column(Block& b, int c, const Batch& from, const u32* rows, i64 n, u64 copied) {
     const Strided out = column(b, c, b.used);
     switch (fields[c].kind) {
-      case Text: return write_texts(b, out, c, from, rows, n);
+      case Text: return write_texts(b, out, c, from, rows, n, copied);
       case Decimal128: return write_decimals(b, out, c, from, rows, n);
       case Date: return write_numbers<i32>(out, from.column[c], rows, n);
       case Bool: return write_numbers<i8>(out, from.column[c], rows, n);
@@ -366,24 +383,33 @@ struct Records {
 
   // Adds rows at the end; `then(number, i, n)` is told the numbers of rows i to i + n.
   template <class F> void append(const Batch& from, Picked rows, i64 n, F then) {
+    u64* copied = static_cast<u64*>(__builtin_alloca(size_t(width) * sizeof(u64)));
     for (i64 i = 0; i < n;) {
       if (!s.open || open().used == open().room) add_block(u64(n - i));
       Block& b = open();
-      i64 some = b.room - b.used < n - i ? b.room - b.used : n - i;
-      if (some > AT_ONCE) some = AT_ONCE;  // what is written stays near
-      u32 room[AT_ONCE];
-      const u32* run = rows.from(i).listed(some, room);
-      widen_columns(b, from, run, some);
-      for (int c = 0; c < width; c++) write_column(b, c, from, run, some);
-      const Strided counts{record(b, b.used), b.stride};
-      for (i64 j = 0; j < some; j++) counts.put(j, i32(from.count[run[j]]));
-      const u32 number = number_of(s.open - 1, b.used);
-      b.used += u32(some);
-      b.live += u32(some);
-      s.live += u64(some);
-      then(number, i, some);
-      i += some;
+      const i64 end = i + (b.room - b.used < n - i ? b.room - b.used : n - i);
+      for (int c = 0; c < width; c++)
+        copied[c] = fields[c].kind == Text ? copy_texts(b, c, from, rows.from(i), end - i) : 0;
+      while (i < end) {
+        const i64 some = end - i < AT_ONCE ? end - i : AT_ONCE;  // what is written stays near
+        const u32 number = number_of(s.open - 1, b.used);
+        write_rows(b, from, rows.from(i), some, copied);
+        then(number, i, some);
+        i += some;
+      }
     }
+  }
+
+  void write_rows(Block& b, const Batch& from, Picked rows, i64 n, const u64* copied) {
+    u32 room[AT_ONCE];
+    const u32* run = rows.listed(n, room);
+    widen_columns(b, from, run, n);
+    for (int c = 0; c < width; c++) write_column(b, c, from, run, n, copied[c]);
+    const Strided counts{record(b, b.used), b.stride};
+    for (i64 i = 0; i < n; i++) counts.put(i, i32(from.count[run[i]]));
+    b.used += u32(n);
+    b.live += u32(n);
+    s.live += u64(n);
   }
 
   // -- comparing --------------------------------------------------------------------------------
