@@ -382,7 +382,8 @@ struct Records {
   }
 
   // Adds rows at the end; `then(number, i, n)` is told the numbers of rows i to i + n.
-  template <class F> void append(const Batch& from, Picked rows, i64 n, F then) {
+  template <class F>
+  __attribute__((noinline)) void append(const Batch& from, Picked rows, i64 n, F then) {
     u64* copied = static_cast<u64*>(__builtin_alloca(size_t(width) * sizeof(u64)));
     for (i64 i = 0; i < n;) {
       if (!s.open || open().used == open().room) add_block(u64(n - i));
