@@ -173,7 +173,7 @@ struct Store {
   bool build(Level level) {
     slots.clear();
     s.level = Log;
-    slots.make_room(s.blocks.live + 1);
+    slots.make_room(s.blocks.live);
     s.level = level;
     bool good = true;
     each_run([&](Block& b, u32 number, u32 from, u32 n) {
@@ -388,9 +388,15 @@ struct Store {
     if (!records.is_block(number) || number + 1 == s.blocks.open) return;
     Block& b = records.block(number);
     if (u64(b.live) * 2 > b.used) return;
-    if (b.live && !env.arena.prepare(2 * (u64(b.live) + FEWEST_ROWS) * k.row_bytes + (4u << 20))) return;
+    if (b.live && !can_move(b)) return;
     if (b.live) move(b, number);
     records.free_block(number);
+  }
+
+  bool can_move(const Block& b) const {
+    const u64 rows = u64(records.next_room(b.live)) + b.live;
+    const u64 bytes = (rows * k.row_bytes + records.text_bytes(b)) * 5 / 4 + (1 << 20);
+    return env.arena.prepare(bytes) && env.scratch.prepare(u64(b.used) * 2 * k.row_bytes + (1 << 20));
   }
 
   __attribute__((noinline)) void move(Block& b, u32 number) {
@@ -522,6 +528,8 @@ struct Store {
     if (rows) {
       bytes += (u64(rows) + records.next_room(u64(rows))) * k.row_bytes;
       for (int c = 0; c < k.width; c++) {
+        if (k.fields[c].kind == Decimal128 && b.form_of(c) == Plain && s.blocks.open)
+          bytes += u64(records.open().room) * k.row_bytes;  // it may have to be widened
         if (k.fields[c].kind != Text) continue;
         bytes += 1 << 10;
         if (b.form_of(c) == Plain)

@@ -121,9 +121,10 @@ struct Slots {
     to[i].slot[Bucket::first(empty)] = slot;
   }
 
+  // Takes everything out; the room stays, so that another index needs no more.
   void clear() {
-    if (s.room) arena.give(s.slots, s.room * sizeof(Slot));
-    s = Index{};
+    if (s.room) memset(static_cast<void*>(all()), 0, s.room * sizeof(Slot));
+    s.entries = s.strays = s.lookups = 0;
   }
 
   // f(row) for the rows of a tag, until it says that it has seen enough.

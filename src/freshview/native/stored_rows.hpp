@@ -179,6 +179,12 @@ struct Records {
     s.open = number + 1;
   }
 
+  u64 text_bytes(const Block& b) const {
+    u64 out = 0;
+    for (u64 at = b.texts; at; at = arena.at<Piece>(at)->next) out += arena.at<Piece>(at)->size;
+    return out;
+  }
+
   void free_texts(Block& b, u64 until) {
     while (b.texts != until) {
       const Piece piece = *arena.at<Piece>(b.texts);
