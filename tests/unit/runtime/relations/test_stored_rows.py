@@ -26,7 +26,12 @@ pytestmark = pytest.mark.native
 KINDS = (INT, decimal(2), DOUBLE, DATE, TIMESTAMP, BOOL, STRING)
 FORMS: dict[str, list[pa.DataType]] = {
     "int": [pa.int64(), pa.int32(), pa.int16(), pa.dictionary(pa.int8(), pa.int64())],
-    "decimal": [pa.decimal128(30, 2), pa.decimal64(15, 2), pa.decimal32(8, 2), pa.decimal128(20, 1)],
+    "decimal": [
+        pa.decimal128(30, 2),
+        pa.decimal64(15, 2),
+        pa.decimal32(8, 2),
+        pa.decimal128(20, 1),
+    ],
     "double": [pa.float64(), pa.float32()],
     "date": [pa.date32(), pa.date64()],
     "timestamp": [pa.timestamp("us"), pa.timestamp("s")],
@@ -83,7 +88,7 @@ def table_of(draw: random.Random, relation: Relation, rows: list[Row]) -> pa.Rec
         while True:
             form = draw.choice(FORMS[c.type.kind])
             try:
-                whole = pa.array(values, pa.types.is_dictionary(form) and form.value_type or form)
+                whole = pa.array(values, form.value_type if pa.types.is_dictionary(form) else form)
                 arrays.append(whole.dictionary_encode() if pa.types.is_dictionary(form) else whole)
                 break
             except (pa.ArrowInvalid, OverflowError):
@@ -112,9 +117,7 @@ def test_a_store_is_the_dictionary_whatever_arrow_brings(seed: int, tmp_path: Pa
     plain, store = Base(relation), stored(relation)
     for step in range(12):
         size = draw.choice((1, 3, 30, 300))
-        rows = [
-            tuple(value_of(draw, c.type, few) for c in relation.columns) for _ in range(size)
-        ]
+        rows = [tuple(value_of(draw, c.type, few) for c in relation.columns) for _ in range(size)]
         counts = [draw.choice((1, 1, 1, 2)) for _ in rows]
         for row in draw.sample(list(plain.rows), min(len(plain.rows), draw.choice((0, 0, 9, 200)))):
             rows.append(row)
@@ -167,7 +170,7 @@ def strays_per_delete(same: int) -> float:
     store = stored(PAIRS)
     unique = np.arange(20_000)
     store.enter(Change(PAIRS, None, pairs(unique, unique % 7)))
-    store.enter(Change(PAIRS, None, pairs(unique[:1], unique[:1]), sign=-1))  # now there is an index
+    store.enter(Change(PAIRS, None, pairs(unique[:1], unique[:1]), sign=-1))
     store.enter(Change(PAIRS, None, pairs(np.full(same, -1), np.arange(same))))
     before = store.instance.stats().visits
     for n in range(0, 1000, 10):
