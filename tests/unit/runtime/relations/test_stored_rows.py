@@ -219,6 +219,27 @@ def test_rows_that_come_and_go_for_ever_take_no_more_memory(keyed: bool) -> None
     assert store.size == 6000
 
 
+def test_the_rows_that_stay_among_others_that_go_are_moved_together() -> None:
+    """One row of twenty stays: memory is that of those, not of all that ever came."""
+    relation = Relation("R", (Column("k", INT), Column("s", STRING), Column("m", decimal(2))))
+    store = stored(relation)
+    draw = random.Random(8)
+    kept: list[Row] = []
+    waiting: list[Row] = []
+    for n in range(0, 300_000, 3000):
+        rows = [
+            (k, f"a text as long as others, of {k}", Decimal(k) / 4) for k in range(n, n + 3000)
+        ]
+        store.enter(Change(relation, rows))
+        store.enter(Change(relation, waiting, sign=-1))
+        kept += rows[::20]
+        waiting = [row for i, row in enumerate(rows) if i % 20]
+        draw.shuffle(waiting)
+    store.enter(Change(relation, waiting, sign=-1))
+    assert store.rows == dict.fromkeys(kept, 1)
+    assert store.instance.stats().bytes < 6_000_000
+
+
 def test_refused_batches_leave_no_memory_behind() -> None:
     relation = Relation("R", (Column("k", INT), Column("s", STRING)), key=("k",))
     store = stored(relation)
