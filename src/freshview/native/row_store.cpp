@@ -59,8 +59,9 @@ struct Store {
   const RowKernel& k;
   Records records;
   Slots slots;
-  Done* done = nullptr;  // steps so far
+  Done* done = nullptr;      // steps so far
   i64 steps = 0, done_room = 0;
+  i64 expected = 0;          // how many there will be, most likely
   Done* suspects = nullptr;  // rows whose key was there already
   i64 suspected = 0;
   i64 entered = 0;           // rows of this batch that are in the index, each a row of its own
@@ -224,7 +225,7 @@ struct Store {
 
   void note(Done step) {
     if (steps == done_room) {
-      const i64 more = done_room ? 2 * done_room : 256;
+      const i64 more = done_room ? 2 * done_room : expected + 16;
       Done* copy = env.scratch.at<Done>(env.scratch.take(u64(more) * sizeof(Done)));
       if (steps) memcpy(copy, done, size_t(steps) * sizeof(Done));
       done = copy;
@@ -396,18 +397,20 @@ struct Store {
   bool can_move(const Block& b) const {
     const u64 rows = u64(records.next_room(b.live)) + b.live;
     const u64 bytes = (rows * k.row_bytes + records.text_bytes(b)) * 5 / 4 + (1 << 20);
-    return env.arena.prepare(bytes) && env.scratch.prepare(u64(b.used) * 2 * k.row_bytes + (1 << 20));
+    return env.arena.prepare(bytes) && env.scratch.prepare(u64(b.live) * 2 * k.row_bytes + (1 << 20));
   }
 
   __attribute__((noinline)) void move(Block& b, u32 number) {
-    const Batch rest = records.as_batch(b, env.scratch);
-    u32* left = env.scratch.at<u32>(env.scratch.take(u64(b.used) * 4));
+    u32* left = env.scratch.at<u32>(env.scratch.take(u64(b.live + 1) * 4));
     i64 n = 0;
-    for (u32 i = 0; i < b.used; i++)
-      if (rest.count[i] > 0) left[n++] = i;
-    records.append(rest, Picked{left, 0}, n, [&](u32 to, i64 from, i64 some) {
-      if (s.level == Log) return;
-      each_added(rest, Picked{left, from}, to, some, [&](u32 row, u32 of, i64 i) {
+    for (u32 i = 0; i < b.used; i++) {
+      left[n] = i;
+      n += records.spot(b, i).count() > 0;
+    }
+    const Batch rest = records.as_batch(b, left, n, env.scratch);
+    const Picked all{nullptr, 0};
+    records.append(rest, all, n, [&](u32 to, i64 from, i64 some) {
+      each_added(rest, all.from(from), to, some, [&](u32 row, u32 of, i64 i) {
         slots.renumber(of, Records::number_of(number, left[from + i]), row);
       });
     });
@@ -582,6 +585,7 @@ struct Store {
       split(b, lists, lists + b.size - gone + 1);
     }
     if (k.keyed) suspects = env.scratch.at<Done>(env.scratch.take(u64(b.size) * sizeof(Done)));
+    expected = s.level == Counted ? b.size : gone;
     change(b, comes, goes, gone);
     env.visits += slots.visits;
   }

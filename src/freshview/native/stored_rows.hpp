@@ -600,36 +600,37 @@ struct Records {
 
   // -- moving -----------------------------------------------------------------------------------
 
-  template <class T> const T* gathered(const Block& b, int c, Arena& scratch) const {
-    T* out = scratch.at<T>(scratch.take(u64(b.used + 1) * sizeof(T)));
-    for (u32 i = 0; i < b.used; i++) out[i] = spot(b, i).get<T>(c);
+  template <class T>
+  const T* gathered(const Block& b, int c, const u32* rows, i64 n, Arena& scratch) const {
+    T* out = scratch.at<T>(scratch.take(u64(n) * sizeof(T)));
+    for (i64 i = 0; i < n; i++) out[i] = spot(b, rows[i]).get<T>(c);
     return out;
   }
 
-  // A block as a batch, so that its rows can be added elsewhere; it lives in scratch memory.
-  Batch as_batch(const Block& b, Arena& scratch) const {
+  // Rows of a block as a batch, so that they can be added elsewhere; it lives in scratch memory.
+  Batch as_batch(const Block& b, const u32* rows, i64 n, Arena& scratch) const {
     const void** column = scratch.at<const void*>(scratch.take(u64(width + 1) * sizeof(void*)));
     Form* form = scratch.at<Form>(scratch.take(u64(width + 1) * sizeof(Form)));
-    i64* count = scratch.at<i64>(scratch.take(u64(b.used + 1) * sizeof(i64)));
-    for (u32 i = 0; i < b.used; i++) count[i] = spot(b, i).count();
+    i64* count = scratch.at<i64>(scratch.take(u64(n) * sizeof(i64)));
+    for (i64 i = 0; i < n; i++) count[i] = spot(b, rows[i]).count();
     for (int c = 0; c < width; c++) {
       const u32 size = b.column[c].size;
       form[c] = fields[c].kind == Decimal128 && size == 8 ? Narrow : Plain;
       if (fields[c].kind == Text) {
-        Str* texts = scratch.at<Str>(scratch.take(u64(b.used + 1) * sizeof(Str)));
-        for (u32 i = 0; i < b.used; i++) texts[i] = text_at(spot(b, i), c);
+        Str* texts = scratch.at<Str>(scratch.take(u64(n) * sizeof(Str)));
+        for (i64 i = 0; i < n; i++) texts[i] = text_at(spot(b, rows[i]), c);
         column[c] = texts;
       } else if (size == 8) {
-        column[c] = gathered<i64>(b, c, scratch);
+        column[c] = gathered<i64>(b, c, rows, n, scratch);
       } else if (size == 4) {
-        column[c] = gathered<i32>(b, c, scratch);
+        column[c] = gathered<i32>(b, c, rows, n, scratch);
       } else if (size == 1) {
-        column[c] = gathered<i8>(b, c, scratch);
+        column[c] = gathered<i8>(b, c, rows, n, scratch);
       } else {
-        column[c] = gathered<i128>(b, c, scratch);
+        column[c] = gathered<i128>(b, c, rows, n, scratch);
       }
     }
-    return Batch{i64(b.used), count, column, form};
+    return Batch{n, count, column, form};
   }
 };
 
