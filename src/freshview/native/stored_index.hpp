@@ -98,27 +98,27 @@ struct Slots {
     return room;
   }
 
-  // Room for so many more, with three slots of eight empty at least.
+  // Room for so many more, with three slots of eight empty at least. How full buckets are is counted
+  // beside them: one that was just written to, slot by slot, is slow to look at as a whole.
   void make_room(u64 more) {
     const u64 wide = room_for(s.room, s.entries + more);
     if (wide == s.room) return;
-    const u64 copy = arena.take(wide * sizeof(Slot)), mask = wide / PER_BUCKET - 1;
+    const u64 buckets = wide / PER_BUCKET, mask = buckets - 1;
+    const u64 copy = arena.take(wide * sizeof(Slot)), counts = arena.take(buckets);
     Bucket *to = arena.at<Bucket>(copy), *from = all();
+    u8* filled = arena.at<u8>(counts);
     for (u64 i = 0; i < s.room / PER_BUCKET; i++) {
       for (u32 left = ~from[i].empty() & 0x5555; left; left &= left - 1) {
         const Slot slot = from[i].slot[Bucket::first(left)];
-        place(to, mask, home(slot.tag, mask), slot);
+        u64 at = home(slot.tag, mask);
+        while (filled[at] == PER_BUCKET) at = (at + 1) & mask;
+        to[at].slot[filled[at]++] = slot;
       }
     }
+    arena.give(counts, buckets);
     if (s.room) arena.give(s.slots, s.room * sizeof(Slot));
     s.slots = copy;
     s.room = wide;
-  }
-
-  static void place(Bucket* to, u64 mask, u64 i, Slot slot) {
-    u32 empty;
-    while (!(empty = to[i].empty())) i = (i + 1) & mask;
-    to[i].slot[Bucket::first(empty)] = slot;
   }
 
   // Takes everything out; the room stays, so that another index needs no more.
