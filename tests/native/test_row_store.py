@@ -27,6 +27,14 @@ def library() -> Kernel:
     return library_of(row_store_source())
 
 
+def counted(rows: list[tuple[Row, int]]) -> dict[Row, int]:
+    """How often each row is there; a store may tell it in several parts."""
+    out: dict[Row, int] = {}
+    for row, n in rows:
+        out[row] = out.get(row, 0) + n
+    return out
+
+
 def plain_row(n: int) -> Row:
     return n, f"text {n % 50}" * (n % 4), n % 3 == 0
 
@@ -54,8 +62,9 @@ def test_random_batches_against_a_dictionary(
         model = {row: n for row, n in model.items() if n}
         with pytest.raises(NotAdmitted):
             store.apply_rows(0, [*rows, row_of(-1)], [*counts, -1])  # type: ignore[operator]
-        assert dict(store.read_rows(ROW_OF)) == model
-        assert store.stats().sizes["rows"] == len(model)
+        held = store.read_rows(ROW_OF)
+        assert counted(held) == model
+        assert store.stats().sizes["rows"] == len(held) >= len(model)
 
 
 def test_keys_are_looked_at_when_the_batch_is_in(library: Kernel) -> None:

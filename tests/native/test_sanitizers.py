@@ -19,6 +19,7 @@ FILES = [
     "test_snapshots.py",
     "test_collected.py",
     "test_row_store.py",
+    "../unit/runtime/relations/test_stored_rows.py",
 ]
 
 

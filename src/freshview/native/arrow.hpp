@@ -109,9 +109,9 @@ struct Room {
   }
 };
 
-inline size_t size_in(Kind kind) {  // of a value on its way in
+inline size_t size_in(Kind kind, Form form = Plain) {  // of a value on its way in
   switch (kind) {
-    case Decimal128: return sizeof(i128);
+    case Decimal128: return form == Narrow ? sizeof(i64) : sizeof(i128);
     case Text: return sizeof(Str);
     case Date: return sizeof(i32);
     case Bool: return sizeof(i8);

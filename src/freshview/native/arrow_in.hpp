@@ -258,16 +258,28 @@ const void* same_scale_wide(Room& room, const Source& s, Fits fits) {
   }
 }
 
+struct DecimalFormat {
+  int digits, scale, bits;
+};
+
+// Reads d:precision,scale or d:precision,scale,bits.
+inline bool read_format(const char* format, DecimalFormat& out) {
+  const char* comma = strchr(format, ',');
+  if (!comma) return false;
+  out = DecimalFormat{atoi(format + 2), atoi(comma + 1), 128};
+  if (const char* next = strchr(comma + 1, ',')) out.bits = atoi(next + 1);
+  return true;
+}
+
 template <class To>
 const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
   const char* format = s.schema->format;
-  if (format[0] == 'd' && format[1] == ':') {  // d:precision,scale or d:precision,scale,bits
-    const char* comma = strchr(format, ',');
-    if (!comma) return wrong_type(s, p);
-    int scale = atoi(comma + 1), bits = 128, digits = atoi(format + 2);
+  if (format[0] == 'd' && format[1] == ':') {
+    DecimalFormat d;
+    if (!read_format(format, d)) return wrong_type(s, p);
+    const int scale = d.scale, bits = d.bits, digits = d.digits;
     const i128 end = powers.of[digits > 0 && digits < 38 ? digits : 38];
     auto in_range = [=](i128 x) { return -end < x && x < end; };  // no more digits than the type says
-    if (const char* next = strchr(comma + 1, ',')) bits = atoi(next + 1);
     if (scale == c.scale && sizeof(To) == 8 && bits <= 128)
       if (const void* as_they_are = same_scale(room, s, bits, digits)) return as_they_are;
     auto wide = [&](auto sample) {
@@ -414,6 +426,18 @@ template <class T> bool are_rising(const Source& s) {
   return rising;
 }
 
+// Whether texts lie behind each other as their offsets say, and whether all of them are known to be
+// ASCII; false with a problem where they do not.
+template <class T>
+bool are_joined(const Source& s, Problem& p, bool& plain) {
+  const char* bytes = static_cast<const char*>(s.array->buffers[2]);
+  const i64 from = s.size ? i64(s.at<T>(0)) : 0, to = s.size ? i64(s.at<T>(s.size)) : 0;
+  if (from < 0 || !are_rising<T>(s)) return damaged(p, "the offsets of its texts go back"), false;
+  if (to > from && !bytes) return damaged(p, "a buffer is missing"), false;
+  plain = to <= from || is_ascii(bytes + from, to - from);
+  return true;
+}
+
 // Texts that are good as they are, none of them NULL, by the offsets where each begins: eight at a
 // time, as pairs of words.
 template <class T> const void* plain_pieces(Room& room, const T* offset, i64 size, const char* bytes) {
@@ -443,10 +467,9 @@ inline const void* texts(Room& room, const Source& s, const Column& c, Problem& 
   auto joined = [&](auto sample) {
     using T = decltype(sample);
     const char* bytes = static_cast<const char*>(s.array->buffers[2]);
-    i64 from = s.size ? i64(s.at<T>(0)) : 0, to = s.size ? i64(s.at<T>(s.size)) : 0;
-    if (from < 0 || !are_rising<T>(s)) return damaged(p, "the offsets of its texts go back");
-    if (to > from && !bytes) return damaged(p, "a buffer is missing");
-    bool plain = to <= from || is_ascii(bytes + from, to - from);
+    bool plain = false;
+    if (!are_joined<T>(s, p, plain)) return static_cast<const void*>(nullptr);
+    const i64 from = s.size ? i64(s.at<T>(0)) : 0, to = s.size ? i64(s.at<T>(s.size)) : 0;
     if (plain && bytes && s.in_place<T>() && to - from <= i64(UINT32_MAX))
       return plain_pieces(room, s.start<T>(), s.size, bytes);
     return pieces(room, s, c, p, plain, [&](i64 i, i64& size) {
@@ -536,6 +559,37 @@ inline const void* convert(Room& room, const Source& s, const Column& c, Problem
   return nullptr;
 }
 
+// The same for a taker that knows other forms: null without a problem where there is none of them.
+template <class T> const void* joined(Room& room, const Source& s, Problem& p) {
+  bool plain = false;
+  const char* bytes = static_cast<const char*>(s.array->buffers[2]);
+  if (!s.in_place<T>() || !are_joined<T>(s, p, plain) || !plain || !bytes) return nullptr;
+  if (i64(s.at<T>(s.size)) - i64(s.at<T>(0)) > i64(UINT32_MAX)) return nullptr;
+  Joined* out = room.array<Joined>(1);
+  *out = Joined{s.start<T>(), bytes};
+  return out;
+}
+
+inline const void* as_it_lies(Room& room, const Source& s, const Column& c, Problem& p, Form& form) {
+  const char* format = s.schema->format;
+  const void* out = nullptr;
+  if (s.array->dictionary) return nullptr;
+  if (c.kind == Text && !strcmp(format, "u")) {
+    out = joined<i32>(room, s, p);
+    form = Joined32;
+  } else if (c.kind == Text && !strcmp(format, "U")) {
+    out = joined<i64>(room, s, p);
+    form = Joined64;
+  } else if (c.kind == Decimal128 && format[0] == 'd' && format[1] == ':') {
+    DecimalFormat d;
+    if (read_format(format, d) && d.scale == c.scale && d.bits <= 128)
+      out = same_scale(room, s, d.bits, d.digits);
+    form = Narrow;
+  }
+  if (!out) form = Plain;
+  return out;
+}
+
 // Where each column of a relation stands among those of a table, by name; false with a problem
 // where one is missing, is there twice, or belongs to no column.
 inline bool match(const Relation& r, const ArrowSchema& table, int* where, Problem& p) {
@@ -580,6 +634,9 @@ struct Part {
   const i64* count;
   Part *next, *previous;
   i64 text_bytes = -1;  // no fewer than all its texts have together; negative where nobody has counted
+  Form* form = nullptr;  // of each column; null where all are plain
+
+  Form form_of(int c) const { return form ? form[c] : Plain; }
 };
 
 // Where the first values lie that are read from column `i` on; a guess, to ask for them early.
@@ -622,6 +679,12 @@ inline void count_text(const Source& s, i64& bytes) {
     bytes = -1;
 }
 
+inline Form* plain_forms(Room& room, int width) {
+  Form* out = room.array<Form>(width + 1);
+  for (int i = 0; i <= width; i++) out[i] = Plain;
+  return out;
+}
+
 // The columns of one table that the relation's statements read, or null with a problem; `where` is
 // as `match` found it. What will be read after them, `after`, is asked for with the last of them.
 inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, const int* where,
@@ -648,11 +711,26 @@ inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, 
     Source source(*schema.children[at], *table.children[at], table.offset, table.length);
     source.next = read_next(r, where, table, i + 1);
     if (!source.next) source.next = static_cast<const char*>(after);
-    part->column[i] = convert(room, source, r.columns[i], p);
+    if (r.columns[i].as_it_lies) {
+      if (!part->form) part->form = plain_forms(room, r.width);
+      part->column[i] = as_it_lies(room, source, r.columns[i], p, part->form[i]);
+      if (!part->column[i] && p.what != Problem::Nothing) return nullptr;
+    }
+    if (!part->column[i]) part->column[i] = convert(room, source, r.columns[i], p);
     if (!part->column[i]) return nullptr;
     if (r.columns[i].kind == Text && part->text_bytes >= 0) count_text(source, part->text_bytes);
   }
   return part;
+}
+
+// Texts that are joined, one by one.
+inline void make_plain(Room& room, Part& part, int c) {
+  const Joined& from = *static_cast<const Joined*>(part.column[c]);
+  Str* out = room.array<Str>(part.size);
+  for (i64 i = 0; i < part.size; i++)
+    out[i] = part.form[c] == Joined32 ? from.at<i32>(i) : from.at<i64>(i);
+  part.column[c] = out;
+  part.form[c] = Plain;
 }
 
 // Rows that count 0 times are left out: kernels never see them.
@@ -668,8 +746,11 @@ inline void drop_zeros(Room& room, const Relation& r, Part& part) {
     }
     return out;
   };
-  for (int i = 0; i < r.width; i++)
-    if (part.column[i]) part.column[i] = packed(part.column[i], size_in(r.columns[i].kind));
+  for (int i = 0; i < r.width; i++) {
+    if (!part.column[i]) continue;
+    if (part.form_of(i) >= Joined32) make_plain(room, part, i);
+    part.column[i] = packed(part.column[i], size_in(r.columns[i].kind, part.form_of(i)));
+  }
   part.count = reinterpret_cast<const i64*>(packed(part.count, sizeof(i64)));
   part.size = left;
 }

@@ -19,6 +19,27 @@ struct Column {
   u8 scale;
   bool nullable;
   bool used;  // on the way in: whether any statement reads it; the others are not converted
+  bool as_it_lies = false;  // on the way in: whether its taker knows the forms below
+};
+
+// How the values of a column lie in a batch. `Plain` are arrays as `Batch` says; the other forms are
+// what Arrow brings anyway, and go only to those who take columns as they lie: a copy less.
+enum Form : u8 {
+  Plain,
+  Narrow,       // decimals of 128 bits that fit into 64, as an array of i64
+  Joined32,     // texts behind each other, as `Joined`, none of them NULL
+  Joined64,
+};
+
+// Text i is what lies from offset i to offset i + 1.
+struct Joined {
+  const void* offsets;  // of i32 or i64
+  const char* bytes;
+
+  template <class T> Str at(i64 i) const {
+    const T* from = static_cast<const T*>(offsets) + i;
+    return Str{bytes + from[0], u32(from[1] - from[0])};
+  }
 };
 
 // Rows on their way in, column by column; NULL is the sentinel of `value.hpp`.
@@ -26,6 +47,9 @@ struct Batch {
   i64 size;
   const i64* count;           // how often each row is inserted (negative: deleted), never 0
   const void* const* column;  // arrays of i64, i128, f64, i32, i8 or Str; null where not used
+  const Form* form = nullptr;  // of each column; null where all are plain
+
+  Form form_of(int c) const { return form ? form[c] : Plain; }
 };
 
 // Rows on their way out, column by column; the arrays grow by doubling.

@@ -1,31 +1,32 @@
 // The rows of a base relation, whatever its columns are: compiled once, for all relations.
 //
-// Rows are packed records, side by side in blocks: how often a row is there, then its columns. As long
-// as rows only come, and no key is declared, they are a log, and nothing is looked up. The first row
-// that goes brings an index: a hash table of record numbers, in which every row is once. With a
-// declared key there is one from the start, by key. A batch is admitted as a whole: its rows come
-// first, then others go, then keys are looked at; where that fails, nothing has changed, and
-// `refused` says so. Multiplicities have 31 bits here; a batch with larger ones is refused.
-#include "kernel.hpp"
+// Rows lie as records in blocks (`stored_rows.hpp`). As long as rows only come, and no key is
+// declared, they are a log, and nothing is looked up. The first row that goes brings an index
+// (`stored_index.hpp`); with a declared key there is one from the start, by key. Without a key it is by
+// one or two columns that tell rows apart, as a sample shows. Where these prove not to, it is by all of them, and
+// where that does not help, as rows are there many times, each row is kept once and counted.
+//
+// A batch is admitted as a whole: its rows come first, then others go, then keys are looked at; where
+// that fails, nothing has changed, and `refused` says so. Multiplicities have 31 bits here; a batch
+// with larger ones is refused.
+#include "stored_index.hpp"
+#include "stored_rows.hpp"
 
 namespace fr {
 
-struct State {
-  Strings strings;
-  u64 directory;       // an array with the places of the blocks
-  u32 blocks, places;  // how many there are, and for how many the directory has room
-  u32 made;            // records that were ever written
-  u32 live;            // those that count
-  u32 free;            // the number of the first dead one, plus 1
-  u32 entries;         // of the index
-  u64 slots, room;     // the index
-  u64 indexed;
+enum Level : u32 {
+  Log,      // no index
+  Few,      // an index by one or two columns, or by the declared key
+  All,      // by all of them
+  Counted,  // the same, and no row is there twice
 };
 
-struct Field {
-  Kind kind;
-  bool key;
-  u32 at, size;  // in a record
+struct State {
+  Strings strings;  // empty: texts lie beside the rows; but whoever reads symbols expects it here
+  Blocks blocks;
+  Index index;
+  u32 level;
+  i32 by[2];  // the columns of a small index; -1 for none
 };
 
 // What is known of a relation.
@@ -36,409 +37,325 @@ struct RowKernel : Kernel {
   bool *key, *all;
   int width;
   bool keyed;
-  u32 stride;
+  u64 row_bytes;
   Relation relation_entry;
   Map map_entry;
   Query queries_entry[2];
 };
 
-// A record begins with its count: how often the row is there, or, below 0, the next dead record.
-struct Slot {
-  u32 tag, number;  // 32 bits of the hash; the record's number plus 1
-};
-
 struct Done {  // a step of a batch that may have to be undone
-  u32 number, tag;
+  u32 row, tag;
   i32 by;
 };
 
-constexpr u32 FIRST = 64, WHOLE = 65536;  // records of the first block, and of the large ones
-constexpr u32 SMALL_BLOCKS = 11;          // blocks that together hold as many as a large one
-constexpr i64 AT_ONCE = 256;              // rows that are packed and looked up together
-constexpr u32 SAMPLE = 4096;
+constexpr i64 NEAR = 32;  // rows that go, compared together
+constexpr u32 SAMPLE = 2048;
+
+enum class Outcome { Well, Refused, Skewed };
 
 struct Store {
   Env& env;
-  Arena& arena;
   State& s;
   const RowKernel& k;
-  char packed[AT_ONCE * 64];  // records on their way, where they are small
-  char* rows;
-  u32 tag[AT_ONCE];
-  bool known[AT_ONCE];        // whether all the texts of a row are here
-  u32 picked[AT_ONCE];        // the rows of the batch that they are
-  Done* done = nullptr;       // the steps so far, where they may have to be undone
-  i64 steps = 0;
-  Slot* suspects = nullptr;   // records whose key was there already
+  Records records;
+  Slots slots;
+  Done* done = nullptr;      // steps so far
+  i64 steps = 0, done_room = 0;
+  i64 expected = 0;          // how many there will be, most likely
+  Done* suspects = nullptr;  // rows whose key was there already
   i64 suspected = 0;
+  i64 entered = 0;           // rows of this batch that are in the index, each a row of its own
+  u32 tag[AT_ONCE];
 
   explicit Store(Env& e)
-      : env(e), arena(e.arena), s(*e.state), k(*static_cast<const RowKernel*>(e.kernel)) {
-    rows = packed;
-    if (u64(k.stride) * AT_ONCE > sizeof packed)
-      rows = e.scratch.at<char>(e.scratch.take(u64(k.stride) * AT_ONCE));
-  }
-
-  // -- records ----------------------------------------------------------------------------------
-
-  static u32 before(u32 block) {  // records of the blocks before one
-    if (block > SMALL_BLOCKS) return (block - SMALL_BLOCKS + 1) * WHOLE;
-    return block ? FIRST << (block - 1) : 0;
-  }
-  static u32 block_of(u32 number) {
-    if (number >= WHOLE) return SMALL_BLOCKS - 1 + number / WHOLE;
-    return number < FIRST ? 0 : 1 + log2_of(number / FIRST);
-  }
-  static u32 size_of(u32 block) { return before(block + 1) - before(block); }
-
-  char* record(u32 number) const {
-    u32 b = block_of(number);
-    return arena.at<char>(arena.at<u64>(s.directory)[b]) + u64(number - before(b)) * k.stride;
-  }
-  static i32 count_of(const char* rec) { i32 n; memcpy(&n, rec, 4); return n; }
-  static void set_count(char* rec, i32 n) { memcpy(rec, &n, 4); }
-
-  // Makes sure that the record after the last one has a place.
-  void add_block() {
-    if (s.blocks == s.places) {
-      u32 more = s.places ? 2 * s.places : 16;
-      u64 copy = arena.take(u64(more) * 8);
-      if (s.places) memcpy(arena.at<u64>(copy), arena.at<u64>(s.directory), u64(s.places) * 8);
-      if (s.places) arena.give(s.directory, u64(s.places) * 8);
-      s.directory = copy;
-      s.places = more;
-    }
-    arena.at<u64>(s.directory)[s.blocks] = arena.take(u64(size_of(s.blocks)) * k.stride);
-    s.blocks++;
-  }
-
-  u32 new_record() {
-    s.live++;
-    if (s.free) {
-      u32 number = s.free - 1;
-      s.free = u32(~count_of(record(number)));
-      if (s.free) fetch(record(s.free - 1));
-      return number;
-    }
-    if (s.made == before(s.blocks)) add_block();
-    return s.made++;
-  }
-
-  void drop_record(u32 number) {
-    set_count(record(number), i32(~s.free));
-    s.free = number + 1;
-    s.live--;
-  }
-
-  // -- rows of a batch as records ---------------------------------------------------------------
-
-  template <class T> void pack(const Field& f, const void* column, char* to, i64 from, i64 n, bool all) {
-    const T* values = static_cast<const T*>(column);
-    to += f.at;
-    if (all) for (i64 i = 0; i < n; i++) memcpy(to + i * k.stride, values + from + i, sizeof(T));
-    else for (i64 i = 0; i < n; i++) memcpy(to + i * k.stride, values + picked[i], sizeof(T));
-  }
-
-  // Texts get symbols; those that only go are looked for.
-  void pack_texts(const Field& f, const void* column, char* to, i64 from, i64 n, bool all, bool comes) {
-    const Str* values = static_cast<const Str*>(column);
-    to += f.at;
-    for (i64 i = 0; i < n; i++) {
-      Str text = values[all ? from + i : picked[i]];
-      Sym sym{0};
-      if (comes) sym = s.strings.put(arena, text);
-      else if (!s.strings.find(arena, text, sym)) known[i] = false;
-      memcpy(to + i * k.stride, &sym, 8);
-    }
-  }
-
-  // Packs rows: `n` from one on, or those that are picked; their counts are left out.
-  void pack_rows(const Batch& b, char* to, i64 from, i64 n, bool all, bool comes) {
-    if (!comes) memset(known, 1, size_t(n));
-    for (int c = 0; c < k.width; c++) {
-      const Field& f = k.fields[c];
-      if (f.kind == Text) pack_texts(f, b.column[c], to, from, n, all, comes);
-      else if (f.size == 8) pack<i64>(f, b.column[c], to, from, n, all);
-      else if (f.size == 4) pack<i32>(f, b.column[c], to, from, n, all);
-      else if (f.size == 1) pack<i8>(f, b.column[c], to, from, n, all);
-      else pack<i128>(f, b.column[c], to, from, n, all);
-    }
-  }
+      : env(e), s(*e.state), k(*static_cast<const RowKernel*>(e.kernel)),
+        records{e.arena, s.blocks, k.fields, k.width}, slots{e.arena, s.index} {}
 
   // -- the index --------------------------------------------------------------------------------
 
-  template <class T> void mix_in(const char* at, i64 n, u64* hash) const {
-    for (i64 i = 0; i < n; i++) {
-      T x;
-      memcpy(&x, at + i * k.stride, sizeof(T));
-      hash[i] = mix(hash[i], word(x));
+  bool is_hashed(int c) const {
+    if (k.keyed) return k.fields[c].key;
+    return s.level >= All || c == s.by[0] || c == s.by[1];
+  }
+
+  // Tags are hashes, but for the last bits, which are those of the last integer: numbers that follow
+  // each other, as keys do in most streams, are in the same bucket.
+  template <class F> void hash(i64 n, F mix_column) {
+    u64 hash[AT_ONCE], near[AT_ONCE];
+    for (i64 i = 0; i < n; i++) hash[i] = near[i] = 0;
+    int last = -1;
+    for (int c = 0; c < k.width; c++)
+      if (is_hashed(c) && k.fields[c].kind == Int) last = c;
+    for (int c = 0; c < k.width; c++)
+      if (is_hashed(c) && c != last) mix_column(c, hash, nullptr);
+    if (last >= 0) mix_column(last, hash, near);
+    for (i64 i = 0; i < n; i++)
+      tag[i] = u32(hash[i] >> 32) << NEAR_BITS | u32(last < 0 ? hash[i] >> 62 : near[i]);
+  }
+  void hash_given(const Batch& b, const u32* rows, i64 n) {
+    hash(n, [&](int c, u64* out, u64* near) { records.mix_given(b, c, rows, n, out, near); });
+  }
+  void hash_stored(const Block& b, u32 from, i64 n) {
+    hash(n, [&](int c, u64* out, u64* near) { records.mix_stored(b, from, c, n, out, near); });
+  }
+
+  // f(block, its number, from, n) for the rows of all blocks, some at a time.
+  template <class F> void each_run(F f) const {
+    for (u32 number = 0; number < s.blocks.count; number++) {
+      if (!records.is_block(number)) continue;
+      Block& b = records.block(number);
+      for (u32 from = 0; from < b.used; from += AT_ONCE)
+        f(b, number, from, b.used - from < AT_ONCE ? b.used - from : u32(AT_ONCE));
     }
   }
 
-  // The tags of packed rows: of their keys where one is declared.
-  void hash_rows(const char* at, i64 n) {
-    u64 hash[AT_ONCE];
-    for (i64 i = 0; i < n; i++) hash[i] = 0;
+  // Columns by which rows can be told apart, by a sample; false where no two of them will do.
+  bool choose_columns() {
+    u32 rows[SAMPLE];
+    const u32 n = sample(rows);
+    // Of d different values, a sample of n repeats about n * n / 2d; here d is that of the rows, or more.
+    const u64 most = u64(n) * n / (2 * s.blocks.live + 1) + n / 64;
+    s.by[0] = s.by[1] = -1;
+    int best = 0;
+    u64 least = ~u64(0);
     for (int c = 0; c < k.width; c++) {
-      const Field& f = k.fields[c];
-      if (k.keyed && !f.key) continue;
-      if (f.size == 8) mix_in<i64>(at + f.at, n, hash);
-      else if (f.size == 4) mix_in<i32>(at + f.at, n, hash);
-      else if (f.size == 1) mix_in<i8>(at + f.at, n, hash);
-      else mix_in<i128>(at + f.at, n, hash);
+      const u64 again = 2 * repeated(rows, n, c, -1) + (k.fields[c].kind == Text);
+      if (again < least) least = again, best = c;
     }
-    for (i64 i = 0; i < n; i++) tag[i] = u32(hash[i] >> 32);
-  }
-
-  // Records are short, and a call costs more than their words; the last one may overlap.
-  static u64 word_at(const char* at) { u64 x; memcpy(&x, at, 8); return x; }
-
-  bool same_row(const char* a, const char* b) const {
-    const u32 n = k.stride - 4;
-    a += 4, b += 4;
-    if (n < 8) return !memcmp(a, b, n);
-    u64 differs = word_at(a + n - 8) ^ word_at(b + n - 8);
-    for (u32 i = 0; i + 8 < n; i += 8) differs |= word_at(a + i) ^ word_at(b + i);
-    return !differs;
-  }
-
-  void copy_row(char* to, const char* from) const {
-    const u32 n = k.stride - 4;
-    to += 4, from += 4;
-    if (n < 8) {
-      for (u32 i = 0; i < n; i++) to[i] = from[i];
-      return;
-    }
-    for (u32 i = 0; i + 8 < n; i += 8) {
-      const u64 word = word_at(from + i);
-      memcpy(to + i, &word, 8);
-    }
-    const u64 last = word_at(from + n - 8);
-    memcpy(to + n - 8, &last, 8);
-  }
-
-  bool same_key(const char* a, const char* b) const {
+    s.by[0] = best;
+    if (least / 2 <= most) return true;
+    least = ~u64(0);
     for (int c = 0; c < k.width; c++) {
-      const Field& f = k.fields[c];
-      if (f.key && memcmp(a + f.at, b + f.at, f.size)) return false;
+      if (c == s.by[0]) continue;
+      const u64 again = repeated(rows, n, s.by[0], c);
+      if (again < least) least = again, best = c;
     }
-    return true;
+    if (best != s.by[0]) s.by[1] = best;
+    return least <= most;
   }
 
-  Slot* slots() const { return arena.at<Slot>(s.slots); }
-
-  // Room for so many more, with half of the slots empty at least: most rows that come are new, and
-  // their search ends at the first empty one.
-  void make_room(u64 more) {
-    const u64 wanted = s.entries + more;
-    if (s.room && wanted * 2 <= s.room) return;
-    u64 wide = s.room ? s.room : 64;
-    while (wanted * 2 > wide) wide *= 2;
-    u64 copy = arena.take(wide * sizeof(Slot));
-    Slot* to = arena.at<Slot>(copy);
-    const Slot* from = slots();
-    for (u64 i = 0; i < s.room; i++)
-      if (from[i].number) place(to, wide - 1, from[i]);
-    if (s.room) arena.give(s.slots, s.room * sizeof(Slot));
-    s.slots = copy;
-    s.room = wide;
+  // The numbers of some rows that count, evenly from everywhere.
+  u32 sample(u32* out) const {
+    u64 used = 0, seen = 0;
+    u32 n = 0;
+    each_run([&](Block&, u32, u32, u32 some) { used += some; });
+    each_run([&](Block& b, u32 number, u32 from, u32 some) {
+      for (u32 i = 0; i < some; i++, seen++)
+        if (n < SAMPLE && seen * SAMPLE >= n * used && records.spot(b, from + i).count() > 0)
+          out[n++] = Records::number_of(number, from + i);
+    });
+    return n;
   }
 
-  static void place(Slot* all, u64 mask, Slot slot) {
-    u64 i = slot.tag & mask;
-    while (all[i].number) i = (i + 1) & mask;
-    all[i] = slot;
-  }
-
-  void enter(u32 number, u32 of) {
-    place(slots(), s.room - 1, Slot{of, number + 1});
-    s.entries++;
-  }
-
-  // Takes a record out of the index; what follows moves back, so that nothing is skipped later.
-  void leave(u32 number, u32 of) {
-    Slot* all = slots();
-    const u64 mask = s.room - 1;
-    u64 i = of & mask;
-    while (all[i].number != number + 1) i = (i + 1) & mask;
-    for (u64 j = i;;) {
-      j = (j + 1) & mask;
-      if (!all[j].number) break;
-      const u64 home = all[j].tag & mask;
-      if (((j - home) & mask) < ((j - i) & mask)) continue;  // it would stand before its home
-      all[i] = all[j];
-      i = j;
-    }
-    all[i] = Slot{0, 0};
-    s.entries--;
-  }
-
-  // f(number, record) for the records of a tag, until it says that it has seen enough.
-  template <class F> void each(u32 of, F f) const {
-    const Slot* all = slots();
-    const u64 mask = s.room - 1;
-    for (u64 i = of & mask; all[i].number; i = (i + 1) & mask)
-      if (all[i].tag == of && f(all[i].number - 1, record(all[i].number - 1))) return;
-  }
-
-  // What the rows that are packed now will look at.
-  void fetch_slots(i64 n) const {
-    const Slot* all = slots();
-    const u64 mask = s.room - 1;
-    for (i64 i = 0; i < n; i++) fetch(&all[tag[i] & mask]);
-    for (i64 i = 0; i < n; i++) {
-      const Slot& slot = all[tag[i] & mask];
-      if (slot.tag == tag[i] && slot.number) fetch(record(slot.number - 1));
-    }
-  }
-
-  // Makes the index of a log; equal rows become one.
-  __attribute__((noinline)) void index_log() {
-    make_room(s.made);
-    const u32 made = s.made;
-    s.indexed = 1;
-    for (u32 from = 0; from < made;) {
-      const u32 end = before(block_of(from) + 1);
-      i64 n = (end < made ? end : made) - from;
-      if (n > AT_ONCE) n = AT_ONCE;
-      char* at = record(from);
-      hash_rows(at, n);
-      fetch_slots(n);
-      for (i64 i = 0; i < n; i++) {
-        char* rec = at + i * k.stride;
-        bool merged = false;
-        each(tag[i], [&](u32, char* other) {
-          i32 sum;
-          if (!same_row(rec, other)) return false;
-          if (__builtin_add_overflow(count_of(other), count_of(rec), &sum)) return false;
-          set_count(other, sum);
-          return merged = true;
-        });
-        if (merged) drop_record(from + u32(i));
-        else enter(from + u32(i), tag[i]);
-      }
-      from += u32(n);
-    }
-  }
-
-  // -- changes ----------------------------------------------------------------------------------
-
-  // Rows at the end of the log; nothing is looked up.
-  void append(const Batch& b) {
-    for (i64 from = 0; from < b.size;) {
-      if (s.made == before(s.blocks)) add_block();
-      i64 n = before(block_of(s.made) + 1) - s.made;
-      if (n > b.size - from) n = b.size - from;
-      if (n > AT_ONCE) n = AT_ONCE;  // its columns stay near
-      char* at = record(s.made);
-      pack_rows(b, at, from, n, true, true);
-      for (i64 i = 0; i < n; i++) set_count(at + i * k.stride, i32(b.count[from + i]));
-      s.made += u32(n);
-      s.live += u32(n);
-      from += n;
-    }
-  }
-
-  // Whether the rows of a batch that goes are the last ones of the log, which are taken off then:
-  // a change that a view has refused leaves so.
-  bool cut(const Batch& b) {
-    if (b.size > s.made) return false;
-    const u32 start = s.made - u32(b.size);
-    for (int check = 1; check >= 0; check--) {  // the first row first: most others fail there
-      for (i64 from = 0; from < (check ? 1 : b.size);) {
-        i64 n = b.size - from < AT_ONCE ? b.size - from : AT_ONCE;
-        if (check) n = 1;
-        pack_rows(b, rows, from, n, true, false);
-        for (i64 i = 0; i < n; i++) {
-          const char* rec = record(start + u32(from + i));
-          if (!known[i] || count_of(rec) != -b.count[from + i]) return false;
-          if (!same_row(rec, rows + i * k.stride)) return false;
-        }
-        from += n;
-      }
-    }
-    s.made = start;
-    s.live -= u32(b.size);
-    return true;
-  }
-
-  // Whether most rows of a log are there several times, by a sample: then they take less as counts.
-  __attribute__((noinline)) bool repeats() {
-    if (s.made < 1u << 20) return false;
+  // How many of the rows have what another one has in one or two columns, or, with -2, in all.
+  u64 repeated(const u32* rows, u32 n, int one, int other) const {
     u32 seen[2 * SAMPLE] = {0};
-    i64 again = 0;
-    for (u32 i = 0; i < SAMPLE; i++) {
-      const char* rec = record(u32(u64(s.made) * i / SAMPLE));
-      hash_rows(rec, 1);
-      u32 at = tag[0] % (2 * SAMPLE);
-      while (seen[at] && seen[at] != (tag[0] | 1)) at = (at + 1) % (2 * SAMPLE);
+    u64 again = 0;
+    for (u32 i = 0; i < n; i++) {
+      const Spot x = records.spot(rows[i]);
+      u64 hash = 0;
+      for (int c = 0; c < k.width; c++)
+        if (one == -2 || c == one || c == other) hash = mix(hash, records.word_at(x, c));
+      const u32 wanted = u32(hash >> 32) | 1;
+      u32 at = wanted / 2 % (2 * SAMPLE);
+      while (seen[at] && seen[at] != wanted) at = (at + 1) % (2 * SAMPLE);
       again += seen[at] != 0;
-      seen[at] = tag[0] | 1;
+      seen[at] = wanted;
     }
-    // Of d different rows, a sample of m repeats about m * m / 2d; here d is under half of the rows.
-    return again > i64(u64(SAMPLE) * SAMPLE / s.made);
+    return again;
   }
 
-  // A row that comes; false where it is there too often to count.
-  bool come(const char* row, u32 of, i32 by) {
-    Slot* all = slots();
-    const u64 mask = s.room - 1;
-    u64 i = of & mask;
-    u32 number = 0;
-    bool doubled = by > 1;
-    for (; all[i].number; i = (i + 1) & mask) {
-      if (all[i].tag != of) continue;
-      char* rec = record(all[i].number - 1);
-      if (k.keyed && same_key(rec, row)) doubled = true;
-      if (!same_row(rec, row)) continue;
-      i32 sum;
-      if (__builtin_add_overflow(count_of(rec), by, &sum)) return false;
-      set_count(rec, sum);
-      number = all[i].number - 1;
-      break;
-    }
-    if (!all[i].number) {
-      number = new_record();
-      char* rec = record(number);
-      copy_row(rec, row);
-      set_count(rec, by);
-      all[i] = Slot{of, number + 1};
-      s.entries++;
-    }
-    if (done) done[steps++] = Done{number, of, by};
-    if (k.keyed && doubled) suspects[suspected++] = Slot{of, number};
-    return true;
-  }
+  // Whether the index is of little use. With a declared key, that shows in a batch with many rows of one
+  // key alone, and the batch is refused: where all of them shall go but one, it is looked at as a net
+  // change.
+  bool is_skewed() { return s.level < Counted && slots.is_skewed(k.keyed ? 8 : 1); }
 
-  // A row that goes; false where it is not there as often. The record stays until all is well.
-  bool go(const char* row, u32 of, i32 by) {
-    bool good = false;
-    each(of, [&](u32 number, char* rec) {
-      if (!same_row(rec, row)) return false;
-      good = count_of(rec) >= by;
-      if (good) set_count(rec, count_of(rec) - by), done[steps++] = Done{number, of, -by};
-      return true;
+  // Makes the index anew; false where its columns do not tell rows apart.
+  bool build(Level level) {
+    slots.clear();
+    s.level = Log;
+    slots.make_room(s.blocks.live);
+    s.level = level;
+    bool good = true;
+    each_run([&](Block& b, u32 number, u32 from, u32 n) {
+      if (!good) return;
+      hash_stored(b, from, n);
+      slots.fetch_slots(tag, n);
+      for (u32 i = 0; i < n; i++) {
+        const u32 row = Records::number_of(number, from + i);
+        if (records.count(row) <= 0 || (level == Counted && merge(row, tag[i]))) continue;
+        slots.enter(tag[i], row, [](u32) {});
+      }
+      good = !is_skewed();
     });
     return good;
   }
 
-  // The rows of a batch that come, or those that go.
-  bool take(const Batch& b, bool comes) {
-    for (i64 next = 0; next < b.size;) {
-      i64 n = 0;
-      for (; next < b.size && n < AT_ONCE; next++) {
-        picked[n] = u32(next);
-        n += (b.count[next] > 0) == comes;
+  // Counts a row with one that equals it, if there is one.
+  bool merge(u32 row, u32 of) {
+    bool merged = false;
+    const Spot x = records.spot(row);
+    slots.each(of, [&](u32 other) {
+      i32 sum;
+      if (!records.same_stored(records.spot(other), x, false)) return false;
+      if (__builtin_add_overflow(records.count(other), records.count(row), &sum)) return false;
+      records.count(other) = sum;
+      return merged = true;
+    });
+    if (merged) bury(row);
+    return merged;
+  }
+
+  void bury(u32 row) {
+    records.count(row) = -1;
+    records.block(row >> 16).live--;
+    s.blocks.live--;
+  }
+
+  // The first index, or a better one than that which there is.
+  __attribute__((noinline)) void climb(u32 level) {
+    if (level <= Few && (k.keyed || choose_columns()) && build(Few)) return;
+    if (level <= All && build(All)) return;
+    build(Counted);
+    for (u32 number = 0; number < s.blocks.count; number++)
+      if (records.is_block(number)) tidy(number);
+  }
+
+  // -- steps of a batch -------------------------------------------------------------------------
+
+  void note(Done step) {
+    if (steps == done_room) {
+      const i64 more = done_room ? 2 * done_room : expected + 16;
+      Done* copy = env.scratch.at<Done>(env.scratch.take(u64(more) * sizeof(Done)));
+      if (steps) memcpy(copy, done, size_t(steps) * sizeof(Done));
+      done = copy;
+      done_room = more;
+    }
+    done[steps++] = step;
+  }
+
+  // f(given, i) for rows of a batch, some at a time: which they are, and the first of them. Their tags
+  // are known then, and their slots asked for.
+  template <class F> void each_hashed(const Batch& b, Picked rows, i64 n, F f) {
+    u32 room[AT_ONCE];
+    for (i64 from = 0; from < n; from += AT_ONCE) {
+      const i64 some = n - from < AT_ONCE ? n - from : AT_ONCE;
+      const u32* given = rows.from(from).listed(some, room);
+      hash_given(b, given, some);
+      slots.fetch_slots(tag, some);
+      if (!f(given, from, some)) return;
+    }
+  }
+
+  // f(number, tag, i) for the rows of a batch that were added, in their order.
+  template <class F> void each_added(const Batch& b, Picked rows, u32 number, i64 n, F f) {
+    each_hashed(b, rows, n, [&](const u32*, i64 from, i64 some) {
+      for (i64 i = 0; i < some; i++) f(number + u32(from + i), tag[i], from + i);
+      return true;
+    });
+  }
+
+  // Rows that come, each of them a row of its own.
+  Outcome add(const Batch& b, Picked rows, i64 n) {
+    slots.make_room(u64(n));
+    bool skewed = false;
+    records.append(b, rows, n, [&](u32 number, i64 from, i64 some) {
+      if (skewed) return;
+      enter(b, rows.from(from), number, some);
+      skewed = is_skewed();
+    });
+    return skewed ? Outcome::Skewed : Outcome::Well;
+  }
+
+  void enter(const Batch& b, Picked rows, u32 number, i64 n) {
+    each_hashed(b, rows, n, [&](const u32* given, i64 from, i64 some) {
+      for (i64 i = 0; i < some; i++) {
+        const u32 row = number + u32(from + i);
+        bool doubled = k.keyed && b.count[given[i]] > 1;
+        slots.enter(tag[i], row, [&](u32 other) {
+          doubled |= k.keyed && !doubled && records.same_key(records.spot(other), b, given[i]);
+        });
+        if (doubled) suspects[suspected++] = Done{row, tag[i], 0};
       }
-      pack_rows(b, rows, 0, n, false, comes);
-      hash_rows(rows, n);
-      if (comes) make_room(u64(n));
-      fetch_slots(n);
-      for (i64 i = 0; i < n; i++) {
-        const char* row = rows + i * k.stride;
-        const i32 by = i32(b.count[picked[i]]);
-        if (!(comes ? come(row, tag[i], by) : known[i] && go(row, tag[i], -by))) return false;
+      return true;
+    });
+    entered += n;
+  }
+
+  // The same where equal rows are counted.
+  Outcome count(const Batch& b, Picked rows, i64 n) {
+    bool fits = true;
+    slots.make_room(u64(AT_ONCE));
+    each_hashed(b, rows, n, [&](const u32* given, i64 from, i64 some) {
+      for (i64 i = 0; fits && i < some; i++) {
+        const i32 by = i32(b.count[given[i]]);
+        bool found = false;
+        slots.each(tag[i], [&](u32 row) {
+          if (!records.same_row(records.spot(row), b, given[i])) return false;
+          i32 sum;
+          fits = !__builtin_add_overflow(records.count(row), by, &sum);
+          if (fits) records.count(row) = sum, note(Done{row, tag[i], by});
+          return found = true;
+        });
+        if (found) continue;
+        records.append(b, rows.from(from + i), 1, [&](u32 row, i64, i64) {
+          slots.enter(tag[i], row, [](u32) {});
+          note(Done{row, tag[i], by});
+        });
       }
+      slots.make_room(u64(AT_ONCE));  // for the next ones
+      return fits;
+    });
+    return fits ? Outcome::Well : Outcome::Refused;
+  }
+
+  // A row that goes; false where it is not there as often.
+  bool go(const Batch& b, i64 given, u32 of, i32 by) {
+    slots.each(of, [&](u32 row) {
+      i32& count = records.count(row);
+      slots.stray();
+      if (count <= 0 || !records.same_row(records.spot(row), b, given)) return false;
+      const i32 some = count < by ? count : by;
+      count -= some;
+      note(Done{row, of, -some});
+      return (by -= some) == 0;
+    });
+    return by == 0;
+  }
+
+  // Rows that go.
+  Outcome remove(const Batch& b, Picked rows, i64 n) {
+    Outcome out = Outcome::Well;
+    each_hashed(b, rows, n, [&](const u32* given, i64, i64 some) {
+      s.index.lookups += u64(some);
+      for (i64 i = 0; out == Outcome::Well && i < some; i += NEAR)
+        if (!remove_few(b, given + i, tag + i, some - i < NEAR ? some - i : NEAR)) out = Outcome::Refused;
+      if (out == Outcome::Well && is_skewed()) out = Outcome::Skewed;
+      return out == Outcome::Well;
+    });
+    return out;
+  }
+
+  // Of most rows that go, the first row of the tag is the one; these are compared together, column by
+  // column. There are so few of them that all they touch stays near.
+  bool remove_few(const Batch& b, const u32* given, const u32* tags, i64 n) {
+    u32 first[NEAR];
+    Spot spots[NEAR];
+    u8 same[NEAR];
+    for (i64 i = 0; i < n; i++) {
+      first[i] = ~0u;
+      slots.each(tags[i], [&](u32 row) { return first[i] = row, true; });
+      if (first[i] == ~0u) return false;
+      spots[i] = records.spot(first[i]);
+      same[i] = true;
+    }
+    records.fetch_rows(spots, n);
+    records.compare(spots, b, given, n, same);
+    for (i64 i = 0; i < n; i++) {
+      const i32 by = -i32(b.count[given[i]]);
+      i32& count = records.count(first[i]);
+      if (same[i] && count >= by) count -= by, note(Done{first[i], tags[i], -by});
+      else if (!go(b, given[i], tags[i], by)) return false;
     }
     return true;
   }
@@ -446,10 +363,11 @@ struct Store {
   // Whether all the keys that were there already have one row now.
   bool keys_are_single() const {
     for (i64 i = 0; i < suspected; i++) {
-      const char* row = record(suspects[i].number);
+      const Spot x = records.spot(suspects[i].row);
       i64 rows_of_key = 0;
-      each(suspects[i].tag, [&](u32, const char* rec) {
-        if (same_key(rec, row)) rows_of_key += count_of(rec);
+      slots.each(suspects[i].tag, [&](u32 row) {
+        const i32 count = records.count(row);
+        if (count > 0 && records.same_stored(records.spot(row), x, true)) rows_of_key += count;
         return false;
       });
       if (rows_of_key > 1) return false;
@@ -457,36 +375,193 @@ struct Store {
     return true;
   }
 
-  void sweep() {  // records that count no more; dead ones have a count below 0
+  // Rows that count no more leave the index, and their places.
+  void sweep() {
     for (i64 i = 0; i < steps; i++) {
-      if (count_of(record(done[i].number))) continue;
-      leave(done[i].number, done[i].tag);
-      drop_record(done[i].number);
+      if (records.count(done[i].row)) continue;
+      slots.leave(done[i].tag, done[i].row);
+      bury(done[i].row);
     }
   }
 
-  void undo() {
-    for (i64 i = 0; i < steps; i++) {
-      char* rec = record(done[i].number);
-      set_count(rec, count_of(rec) - done[i].by);
+  // Moves what is left of a block elsewhere, where most of it is holes.
+  void tidy(u32 number) {
+    if (!records.is_block(number) || number + 1 == s.blocks.open) return;
+    Block& b = records.block(number);
+    if (u64(b.live) * 2 > b.used) return;
+    if (b.live && !can_move(b)) return;
+    if (b.live) move(b, number);
+    records.free_block(number);
+  }
+
+  bool can_move(const Block& b) const {
+    const u64 rows = u64(records.next_room(b.live)) + b.live;
+    const u64 bytes = (rows * k.row_bytes + records.text_bytes(b)) * 5 / 4 + (1 << 20);
+    return env.arena.prepare(bytes) && env.scratch.prepare(u64(b.live) * 2 * k.row_bytes + (1 << 20));
+  }
+
+  __attribute__((noinline)) void move(Block& b, u32 number) {
+    u32* left = env.scratch.at<u32>(env.scratch.take(u64(b.live + 1) * 4));
+    i64 n = 0;
+    for (u32 i = 0; i < b.used; i++) {
+      left[n] = i;
+      n += records.spot(b, i).count() > 0;
     }
+    const Batch rest = records.as_batch(b, left, n, env.scratch);
+    const Picked all{nullptr, 0};
+    records.append(rest, all, n, [&](u32 to, i64 from, i64 some) {
+      each_added(rest, all.from(from), to, some, [&](u32 row, u32 of, i64 i) {
+        slots.renumber(of, Records::number_of(number, left[from + i]), row);
+      });
+    });
+    s.blocks.live -= u64(n);  // they were there before
+  }
+
+  // Leaves everything as it was before the batch, whose rows came after a mark.
+  __attribute__((noinline)) void undo(const Batch& b, Picked rows, const Mark& mark) {
+    for (i64 i = steps; i-- > 0;) {
+      records.count(done[i].row) -= done[i].by;
+      if (records.count(done[i].row) == 0) {  // it was new
+        slots.leave(done[i].tag, done[i].row);
+        bury(done[i].row);
+      }
+    }
+    if (s.level < Counted) {
+      each_after(mark, [&](u32 number, u32 n) {
+        const i64 known = entered < n ? entered : n;
+        each_added(b, rows, number, known, [&](u32 row, u32 of, i64) { slots.leave(of, row); });
+        rows = rows.from(n);
+        entered -= known;
+        s.blocks.live -= n;
+        records.block(number >> 16).live -= n;
+      });
+    }
+    records.rewind(mark);
+    steps = suspected = 0;
+  }
+
+  // f(number, n) for the runs of rows that came after a mark, in their order.
+  template <class F> void each_after(const Mark& mark, F f) const {
+    u32 n = 0, left;
+    auto each_later = [&](auto g) {
+      for (u32 open = s.blocks.open; open != mark.open; open = records.block(open - 1).before) g(open - 1);
+    };
+    each_later([&](u32) { n++; });
+    u32* later = env.scratch.at<u32>(env.scratch.take(u64(n + 1) * 4));
+    left = n;
+    each_later([&](u32 number) { later[--left] = number; });
+    if (mark.open) {
+      const u32 number = mark.open - 1, used = records.block(number).used;
+      if (used > mark.used) f(Records::number_of(number, mark.used), used - mark.used);
+    }
+    for (u32 i = 0; i < n; i++) f(Records::number_of(later[i], 0), records.block(later[i]).used);
+  }
+
+  // What is left to do after a batch that was admitted.
+  void settle(const Mark& mark) {
     sweep();
+    for (i64 i = 0; i < steps; i++) tidy(done[i].row >> 16);
+    if (mark.open) tidy(mark.open - 1);
+    if (s.blocks.open && records.open().used && !records.open().live)
+      records.rewind(Mark{s.blocks.open, 0, 0, 0, 0});
   }
 
-  // Whether there is memory for blocks and the index, should all the rows that come be new.
-  bool has_room(u64 rows, bool indexes) const {
-    const u64 dead = s.made - s.live, end = s.made + (rows > dead ? rows - dead : 0);
-    const u64 entries = (s.indexed ? s.entries : s.made) + rows;
-    u64 bytes = 1 << 16, wide = s.room ? s.room : 64;
-    for (u32 block = s.blocks; before(block) < end; block++) bytes += u64(size_of(block)) * k.stride;
-    while (indexes && entries * 2 > wide) wide *= 2;
-    if (indexes && wide != s.room) bytes += wide * sizeof(Slot);
-    return arena.prepare(bytes);
+  // -- a log ------------------------------------------------------------------------------------
+
+  // Whether the rows of a batch that goes are the last ones of the log, which are cut off then: a
+  // change that a view has refused leaves so.
+  bool cut(const Batch& b) {
+    if (u64(b.size) > s.blocks.live) return false;
+    Mark start = records.mark();
+    for (u64 left = u64(b.size);;) {
+      const Block& last = records.block(start.open - 1);
+      const u32 used = start.used;
+      start = Mark{start.open, used > left ? u32(used - left) : 0, last.texts, last.text_at, last.text_end};
+      left -= used - start.used;
+      if (!left) break;
+      start.open = last.before;
+      start.used = records.block(start.open - 1).used;
+    }
+    if (!ends_with(b, start, 1) || !ends_with(b, start, b.size)) return false;
+    const Mark& known = s.blocks.last;
+    if (known.open == start.open && known.used == start.used) start = known;
+    else if (!start.used) start.texts = start.text_at = start.text_end = 0;
+    s.blocks.live -= u64(b.size);
+    records.rewind(start);
+    records.open().live = start.used;
+    return true;
+  }
+
+  // Whether the log has the first rows of a batch from a mark on. Most batches that are not the last
+  // one differ in the first row.
+  bool ends_with(const Batch& b, const Mark& start, i64 size) const {
+    bool same = true;
+    i64 given = 0;
+    each_after(start, [&](u32 number, u32 n) {
+      for (u32 i = 0; same && i < n && given < size; i++, given++) {
+        same = records.count(number + i) == -b.count[given] &&
+               records.same_row(records.spot(number + i), b, given);
+      }
+    });
+    return same;
+  }
+
+  // Whether most rows of a log are there several times, by a sample: then they take less as counts.
+  __attribute__((noinline)) bool repeats() const {
+    if (s.blocks.live < 1u << 20) return false;
+    u32 rows[SAMPLE];
+    const u64 n = sample(rows);
+    // Of d different rows, a sample of n repeats about n * n / 2d; here d is under half of the rows.
+    return repeated(rows, u32(n), -2, -2) > n * n / s.blocks.live;
+  }
+
+  void log(const Batch& b) {
+    const u64 before = s.blocks.live;
+    s.blocks.last = records.mark();
+    records.append(b, Picked{nullptr, 0}, b.size, [](u32, i64, i64) {});
+    if (__builtin_expect((before ^ s.blocks.live) > before && repeats() && has_room(b, 0, true), 0))
+      climb(Counted);
+  }
+
+  // -- a batch ----------------------------------------------------------------------------------
+
+  // Whether there is memory for so many rows of a batch, and for the index.
+  bool has_room(const Batch& b, i64 rows, bool indexes) const {
+    u64 bytes = 1 << 16;
+    if (rows) {
+      bytes += (u64(rows) + records.next_room(u64(rows))) * k.row_bytes;
+      for (int c = 0; c < k.width; c++) {
+        if (k.fields[c].kind == Decimal128 && b.form_of(c) == Plain && s.blocks.open)
+          bytes += u64(records.open().room) * k.row_bytes;  // it may have to be widened
+        if (k.fields[c].kind != Text) continue;
+        bytes += 1 << 10;
+        if (b.form_of(c) == Plain)
+          for (i64 i = 0; i < b.size; i++) bytes += text_of(b, c, i).size;
+        else
+          bytes += u64(text_of(b, c, b.size - 1).at - text_of(b, c, 0).at) + text_of(b, c, b.size - 1).size;
+      }
+      bytes += bytes / 4;
+    }
+    const u64 entries = (s.level ? s.index.entries : s.blocks.live) + u64(rows);
+    const u64 wide = Slots::room_for(s.index.room, entries);
+    if (indexes && wide != s.index.room) bytes += wide * sizeof(Slot) * 5 / 4;
+    return env.arena.prepare(bytes);
+  }
+
+  // Makes lists of the rows that come and of those that go.
+  void split(const Batch& b, u32* comes, u32* goes) const {
+    for (i64 i = 0; i < b.size; i++) {
+      const bool is_new = b.count[i] > 0;
+      *comes = *goes = u32(i);
+      comes += is_new;
+      goes += !is_new;
+    }
   }
 
   void apply(const Batch& b) {
     i64 gone = 0;
-    bool large = u64(s.made) + u64(b.size) > INT32_MAX;
+    bool large = s.blocks.live + u64(b.size) > INT32_MAX ||
+                 s.blocks.count + u64(b.size) / MOST_ROWS > 0xff00;
     for (i64 i = 0; i < b.size; i++) {
       gone += b.count[i] < 0;
       large |= b.count[i] > INT32_MAX || b.count[i] < -INT32_MAX;
@@ -495,88 +570,102 @@ struct Store {
       env.refused = true;
       return;
     }
-    if (!s.indexed && gone && gone == b.size && cut(b)) return;
-    if (!has_room(u64(b.size - gone), s.indexed || k.keyed || gone)) {
+    if (!s.level && gone && gone == b.size && cut(b)) return;
+    if (!has_room(b, b.size - gone, s.level || gone)) {
       env.full = true;
       return;
     }
-    if (!s.indexed && !gone) {
-      const u32 last = s.made;
-      append(b);
-      if (__builtin_expect((last ^ s.made) > last && repeats() && has_room(0, true), 0)) index_log();
-      return;
+    if (!s.level && !gone) return log(b);
+    if (!s.level) climb(Few);
+    Picked comes{nullptr, 0}, goes{nullptr, 0};
+    if (gone && gone < b.size) {
+      u32* lists = env.scratch.at<u32>(env.scratch.take(u64(2 * b.size + 2) * 4));
+      comes.list = lists;
+      goes.list = lists + b.size - gone + 1;
+      split(b, lists, lists + b.size - gone + 1);
     }
-    if (!s.indexed) index_log();
-    if (gone || k.keyed) done = env.scratch.at<Done>(env.scratch.take(u64(b.size) * sizeof(Done)));
-    if (k.keyed) suspects = env.scratch.at<Slot>(env.scratch.take(u64(b.size) * sizeof(Slot)));
-    const bool good = (gone == b.size || take(b, true)) && (!gone || take(b, false)) &&
-                      (!suspected || keys_are_single());
-    if (!good) undo();
-    else if (gone) sweep();
-    env.refused = !good;
+    if (k.keyed) suspects = env.scratch.at<Done>(env.scratch.take(u64(b.size) * sizeof(Done)));
+    expected = s.level == Counted ? b.size : gone;
+    change(b, comes, goes, gone);
+    env.visits += slots.visits;
+  }
+
+  // Applies a batch, with a better index if need be.
+  void change(const Batch& b, Picked comes, Picked goes, i64 gone) {
+    for (;;) {
+      const Mark mark = records.mark();
+      const u64 strays = s.index.strays, lookups = s.index.lookups;
+      const i64 n = b.size - gone;
+      Outcome out = Outcome::Well;
+      if (n) out = s.level == Counted ? count(b, comes, n) : add(b, comes, n);
+      if (gone && out == Outcome::Well) out = remove(b, goes, gone);
+      if (out == Outcome::Well && suspected && !keys_are_single()) out = Outcome::Refused;
+      if (out == Outcome::Well) return settle(mark);
+      undo(b, comes, mark);
+      s.index.strays = strays, s.index.lookups = lookups;
+      env.refused = out == Outcome::Refused || k.keyed;
+      if (env.refused) return;
+      climb(s.level + 1);
+    }
   }
 
   // -- reading ----------------------------------------------------------------------------------
 
-  template <class F> void each_record(F f) const {
-    for (u32 b = 0, number = 0; number < s.made; b++) {
-      const u32 end = before(b + 1) < s.made ? before(b + 1) : s.made;
-      const char* rec = record(number);
-      for (; number < end; number++, rec += k.stride)
-        if (count_of(rec) > 0) f(rec);
-    }
+  template <class F> void each_row(F f) const {
+    each_run([&](Block& b, u32, u32 from, u32 n) {
+      for (u32 i = from; i < from + n; i++) {
+        const Spot x = records.spot(b, i);
+        if (x.count() > 0) f(x);
+      }
+    });
   }
 
-  void write(const char* rec, Output& out, i64 at) const {
+  void write(Spot x, Output& out, i64 at) const {
     for (int c = 0; c < k.width; c++) {
-      const Field& f = k.fields[c];
-      memcpy(static_cast<char*>(out.column[c]) + at * f.size, rec + f.at, f.size);
+      if (k.fields[c].kind == Decimal128) {
+        static_cast<i128*>(out.column[c])[at] = records.decimal_at(x, c);
+        continue;
+      }
+      const Place place = x.block->column[c];
+      memcpy(static_cast<char*>(out.column[c]) + u64(at) * place.size, x.record + place.at, place.size);
     }
   }
 
-  template <class T> void read_column(const Field& f, void* to) const {
+  template <class T> void read_column(int c, void* to) const {
     T* out = static_cast<T*>(to);
-    each_record([&](const char* rec) { memcpy(out++, rec + f.at, sizeof(T)); });
+    each_row([&](Spot x) { *out++ = x.get<T>(c); });
   }
 
   // All the rows, then how often each is there.
   void read(Output& out) const {
-    while (out.room < i64(s.live)) out.grow();
-    out.size = s.live;
+    while (out.room < i64(s.blocks.live)) out.grow();
+    out.size = i64(s.blocks.live);
+    if (!out.size) return;
     for (int c = 0; c < k.width; c++) {
-      const Field& f = k.fields[c];
-      if (f.size == 8) read_column<i64>(f, out.column[c]);
-      else if (f.size == 4) read_column<i32>(f, out.column[c]);
-      else if (f.size == 1) read_column<i8>(f, out.column[c]);
-      else read_column<i128>(f, out.column[c]);
+      i128* decimals = static_cast<i128*>(out.column[c]);
+      switch (k.fields[c].kind) {
+        case Decimal128: each_row([&](Spot x) { *decimals++ = records.decimal_at(x, c); }); break;
+        case Date: read_column<i32>(c, out.column[c]); break;
+        case Bool: read_column<i8>(c, out.column[c]); break;
+        default: read_column<i64>(c, out.column[c]);
+      }
     }
-    i64* counts = s.live ? static_cast<i64*>(out.column[k.width]) : nullptr;
-    each_record([&](const char* rec) { *counts++ = count_of(rec); });
+    i64* counts = static_cast<i64*>(out.column[k.width]);
+    each_row([&](Spot x) { *counts++ = x.count(); });
     for (i64 i = 0; i < out.size; i++) out.count[i] = 1;
   }
 
-  // The records like the one row of a batch: with its key, or equal.
+  // The rows like the one of a batch: with its key, or equal.
   void find(const Batch& wanted, Output& out, bool by_key) {
-    if (!s.indexed) index_log();
-    picked[0] = 0;
-    memset(known, 1, 1);
-    for (int c = 0; c < k.width; c++) {
-      if (wanted.column[c]) continue;
-      memset(rows + k.fields[c].at, 0, k.fields[c].size);
-    }
-    for (int c = 0; c < k.width; c++) {
-      const Field& f = k.fields[c];
-      if (!wanted.column[c]) continue;
-      if (f.kind == Text) pack_texts(f, wanted.column[c], rows, 0, 1, true, false);
-      else memcpy(rows + f.at, wanted.column[c], f.size);
-    }
-    if (!known[0]) return;
-    hash_rows(rows, 1);
-    each(tag[0], [&](u32, const char* rec) {
-      if (by_key ? !same_key(rec, rows) : !same_row(rec, rows)) return false;
+    if (!s.level) climb(Few);
+    const u32 only = 0;
+    hash_given(wanted, &only, 1);
+    slots.each(tag[0], [&](u32 row) {
+      const Spot x = records.spot(row);
+      if (by_key ? !records.same_key(x, wanted, 0) : !records.same_row(x, wanted, 0)) return false;
       const i64 at = out.next();
-      write(rec, out, at);
-      out.count[at] = count_of(rec);
+      write(x, out, at);
+      out.count[at] = records.count(row);
       return false;
     });
   }
@@ -584,13 +673,13 @@ struct Store {
 
 static void apply_rows(Env& e, const Batch& b) { Store(e).apply(b); }
 static void read_all(Env& e, Output& out) { Store(e).read(out); }
-static u64 size_of_all(Env& e) { return e.state->live; }
+static u64 size_of_all(Env& e) { return e.state->blocks.live; }
 static void read_counted(Env& e, Output& out) {
   Store store(e);
-  store.each_record([&](const char* rec) {
+  store.each_row([&](Spot x) {
     const i64 at = out.next();
-    store.write(rec, out, at);
-    out.count[at] = Store::count_of(rec);
+    store.write(x, out, at);
+    out.count[at] = x.count();
   });
 }
 static void find_row(Env& e, const Batch& wanted, Output& out) { Store(e).find(wanted, out, false); }
@@ -599,7 +688,7 @@ static void find_key(Env& e, const Batch& wanted, Output& out) { Store(e).find(w
 static Strings& strings_of(State& s) { return s.strings; }
 static void create(Env& e) {
   memset(static_cast<void*>(e.state), 0, sizeof(State));
-  if (static_cast<const RowKernel*>(e.kernel)->keyed) Store(e).make_room(1), e.state->indexed = 1;
+  if (static_cast<const RowKernel*>(e.kernel)->keyed) Store(e).slots.make_room(1), e.state->level = Few;
 }
 static void ready(Env&) {}
 static Watch watch_of(State&) { return {}; }
@@ -617,19 +706,10 @@ static bool describes(const RowKernel& k, int width, const Column* columns, cons
   return true;
 }
 
-// Wide columns first, so that a record has no gaps.
-static void lay_out(RowKernel& k) {
-  u32 at = 4;
-  for (u32 size = 16; size; size /= 2) {
-    for (int i = 0; i < k.width; i++) {
-      const Kind kind = k.columns[i].kind;
-      const u32 bytes = kind == Decimal128 ? 16 : kind == Date ? 4 : kind == Bool ? 1 : 8;
-      if (bytes != size) continue;
-      k.fields[i] = Field{kind, k.key[i], at, bytes};
-      at += bytes;
-    }
-  }
-  k.stride = at;
+static u64 row_bytes_of(const Field* fields, int width) {
+  u64 bytes = 8;
+  for (int c = 0; c < width; c++) bytes += fields[c].kind == Decimal128 ? 16 : Records::size_of(fields[c].kind);
+  return bytes;
 }
 
 static const Kernel* of_columns(int width, const Column* columns, const bool* key) {
@@ -646,13 +726,15 @@ static const Kernel* of_columns(int width, const Column* columns, const bool* ke
   k->width = width;
   for (int i = 0; i < width; i++) {
     k->columns[i] = columns[i];
+    k->columns[i].as_it_lies = true;
+    k->fields[i] = Field{columns[i].kind, key[i]};
     k->columns[i].name = strdup(columns[i].name);
     if (!k->columns[i].name) return nullptr;
     k->keyed |= k->key[i] = key[i];
     k->all[i] = true;
   }
   k->columns[width] = Column{"", Int, 0, false, true};
-  lay_out(*k);
+  k->row_bytes = row_bytes_of(k->fields, width);
   k->relation_entry = Relation{"rows", width, k->columns, false, apply_rows};
   k->map_entry = Map{"rows", width + 1, k->columns, read_all, size_of_all};
   k->queries_entry[0] = Query{"rows", width, k->columns, read_counted, k->all, find_row};

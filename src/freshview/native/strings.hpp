@@ -3,6 +3,9 @@
 // Up to seven bytes are packed into the symbol itself: the length in its top byte, the text below.
 // Longer ones are stored once, and their symbol is 0xFE and the place of the text in the arena.
 // Texts are never removed.
+//
+// A row store keeps texts elsewhere in the arena, and not once: 0xFD, the size and the place of the
+// text make symbols that are read like the others, but equal ones may differ.
 #pragma once
 
 #include "flat.hpp"
@@ -118,6 +121,27 @@ struct Strings {
 
   static constexpr u64 long_mark = u64(0xfe) << 56;
   static constexpr Sym unknown{long_mark};  // of a text that is not here
+  static constexpr u64 placed_mark = u64(0xfd) << 56;
+  static constexpr u32 placed_most = 0xffff;  // bytes of a text whose size fits into its symbol
+
+  static Sym placed(u64 at, u32 size) { return Sym{placed_mark | u64(size) << 40 | at}; }
+
+  // The symbol of a text of up to seven bytes. No loop, and no byte beyond the text is read: pieces
+  // from both ends may overlap.
+  static Sym pack(Str text) {
+    const u8* at = reinterpret_cast<const u8*>(text.at);
+    u32 n = text.size;
+    u64 bits = u64(n) << 56;
+    if (n >= 4) {
+      u32 first, last;
+      memcpy(&first, at, 4);
+      memcpy(&last, at + n - 4, 4);
+      bits |= first | u64(last) << 8 * (n - 4);
+    } else if (n > 0) {
+      bits |= at[0] | u64(at[n / 2]) << 8 * (n / 2) | u64(at[n - 1]) << 8 * (n - 1);
+    }
+    return Sym{bits};
+  }
 
   // The symbol of a text, which is stored if it is new.
   Sym put(Arena& arena, Str text) {
@@ -143,10 +167,17 @@ struct Strings {
 
   // The text of a symbol; a short one is unpacked into `room`.
   Str get(Arena& arena, Sym sym, char (&room)[8]) const {
-    if (is_null(sym)) return null<Str>();
-    if (sym.bits >> 56 == long_mark >> 56) return text_at(arena, sym.bits & ~long_mark);
+    if (sym.bits >= placed_mark) return get_long(arena, sym);
     memcpy(room, &sym.bits, 8);
     return Str{room, u32(sym.bits >> 56)};
+  }
+
+  // The text of a symbol that is not short; null for NULL.
+  static Str get_long(Arena& arena, Sym sym) {
+    if (is_null(sym)) return null<Str>();
+    if (sym.bits >= long_mark) return text_at(arena, sym.bits & ~long_mark);
+    const u64 at = sym.bits & ((u64(1) << 40) - 1);
+    return Str{arena.at<char>(at), u32(sym.bits >> 40) & placed_most};
   }
 
  private:
@@ -173,22 +204,6 @@ struct Strings {
   Flat<Entry> index;
   u64 free, end;  // what is left of the block that texts are put into now
   u64 held;
-
-  // No loop, and no byte beyond the text is read: pieces from both ends may overlap.
-  static Sym pack(Str text) {
-    const u8* at = reinterpret_cast<const u8*>(text.at);
-    u32 n = text.size;
-    u64 bits = u64(n) << 56;
-    if (n >= 4) {
-      u32 first, last;
-      memcpy(&first, at, 4);
-      memcpy(&last, at + n - 4, 4);
-      bits |= first | u64(last) << 8 * (n - 4);
-    } else if (n > 0) {
-      bits |= at[0] | u64(at[n / 2]) << 8 * (n / 2) | u64(at[n - 1]) << 8 * (n - 1);
-    }
-    return Sym{bits};
-  }
 
   static Str text_at(Arena& arena, u64 offset) {
     return Str{arena.at<char>(offset + 4), *arena.at<u32>(offset)};

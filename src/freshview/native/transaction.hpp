@@ -74,7 +74,8 @@ inline const i64* same_counts(Running& x, i64 size, i64 sign) {
 
 // A batch without rows is one, too: statements may read other things beside it.
 inline void apply_part(Running& x, const Relation& r, const Part& part, i64 sign) {
-  Batch batch{part.size, part.count ? part.count : same_counts(x, part.size, sign), part.column};
+  const i64* counts = part.count ? part.count : same_counts(x, part.size, sign);
+  Batch batch{part.size, counts, part.column, part.form};
   r.apply(x.env, batch);
   empty_scratch(x.env);
 }
@@ -138,13 +139,28 @@ const i64 PIECE = 1024;       // rows that are applied at once where there is li
 const u64 SPARE = 1024 * 1024;
 
 // The rows of a part from one on, as many as are applied at once.
-inline void choose_piece(const Relation& r, const Part& part, i64 from, Part& piece) {
+inline void choose_piece(const Relation& r, const Part& part, i64 from, Part& piece, Joined* texts) {
   piece.size = part.size - from < PIECE ? part.size - from : PIECE;
   piece.count = part.count ? part.count + from : nullptr;
+  piece.form = part.form;
   for (int i = 0; i < r.width; i++) {
     const char* column = static_cast<const char*>(part.column[i]);
-    piece.column[i] = column ? column + size_t(from) * size_in(r.columns[i].kind) : nullptr;
+    const Form form = part.form_of(i);
+    if (column && form >= Joined32) {
+      texts[i] = *static_cast<const Joined*>(part.column[i]);
+      texts[i].offsets = static_cast<const char*>(texts[i].offsets) + from * (form == Joined32 ? 4 : 8);
+      piece.column[i] = &texts[i];
+    } else {
+      piece.column[i] = column ? column + size_t(from) * size_in(r.columns[i].kind, form) : nullptr;
+    }
   }
+}
+
+inline Str text_in(const Part& part, int c, i64 i) {
+  const void* column = part.column[c];
+  if (part.form_of(c) == Joined32) return static_cast<const Joined*>(column)->at<i32>(i);
+  if (part.form_of(c) == Joined64) return static_cast<const Joined*>(column)->at<i64>(i);
+  return static_cast<const Str*>(column)[i];
 }
 
 // Whether there is room for the change of a part: for its rows and their texts, and for what tables
@@ -159,8 +175,7 @@ inline bool has_room(Running& x, const Relation& r, const Part& part, i64 sign, 
   if (counted) wanted += 2 * u64(part.text_bytes);
   for (int c = 0; c < r.width && !counted; c++) {
     if (r.columns[c].kind != Text || !part.column[c]) continue;
-    const Str* texts = static_cast<const Str*>(part.column[c]);
-    for (i64 i = 0; i < part.size; i++) wanted += comes(i) ? 2 * u64(texts[i].size) : 0;
+    for (i64 i = 0; i < part.size; i++) wanted += comes(i) ? 2 * u64(text_in(part, c, i).size) : 0;
   }
   wanted += only_new && !wanted ? SPARE / 16 : SPARE + x.env.arena.used() / 16;
   return x.env.arena.prepare(wanted) && x.env.scratch.prepare(wanted);
@@ -178,10 +193,11 @@ __attribute__((noinline, cold)) inline Done apply_pieces(Running& x, const Relat
                                                          const Part& part, i64 sign) {
   Rooms own;
   Part piece{0, own.room->array<const void*>(r.width + 1), nullptr, nullptr, nullptr};
+  Joined* texts = own.room->array<Joined>(r.width + 1);
   same_counts(x, PIECE, sign);
   i64 done = 0;
   for (; done < part.size; done += PIECE) {
-    choose_piece(r, part, done, piece);
+    choose_piece(r, part, done, piece, texts);
     if (!has_room(x, r, piece, sign, true)) break;
     apply_part(x, r, piece, sign);
     if (x.env.refused || x.env.full) break;
@@ -190,7 +206,7 @@ __attribute__((noinline, cold)) inline Done apply_pieces(Running& x, const Relat
   const Done why = x.env.refused ? Done::Refused : Done::Full;
   x.env.refused = x.env.full = false;
   while ((done -= PIECE) >= 0) {
-    choose_piece(r, part, done, piece);
+    choose_piece(r, part, done, piece, texts);
     take_back(x, r, piece, sign);
   }
   return why;

@@ -1,0 +1,637 @@
+// The rows of a relation as records in blocks: how they are written, compared, hashed and moved.
+//
+// A block holds up to 65,536 records side by side, and pieces of memory with their texts. Rows are only
+// added to the block that is open; one that is full is closed. A row that is gone counts -1 and
+// leaves a hole; `row_store.cpp` moves the rest of a block elsewhere where most of it is holes. A
+// row's number is that of its block, then its place in it.
+//
+// A record is how often its row is there, then its values as `value.hpp` has them: one that is looked
+// at is in few lines of memory, however many columns it has. Decimals have 64 bits as long as those
+// of a block fit. A text of up to seven bytes is its symbol; the symbol of a longer one says where
+// it lies (`strings.hpp`). Batches come as columns, and are written column by column.
+#pragma once
+
+#include "kernel.hpp"
+#include "stored_index.hpp"
+
+namespace fr {
+
+constexpr u32 MOST_ROWS = 65536, FEWEST_ROWS = 64;  // of a block
+constexpr i64 AT_ONCE = 256;                        // rows that are looked at together
+constexpr u64 LARGE_PIECE = 1 << 20;                // of memory for texts
+
+struct Field {
+  Kind kind;
+  bool key;
+};
+
+struct Place {  // the value of a column in the records of a block
+  u32 at, size;
+};
+
+struct Piece {  // what memory for texts begins with
+  u64 next, size;
+};
+
+struct Block {
+  u32 room, used, live;
+  u32 before;             // the block that was open before it, plus 1
+  u64 rows, stride;       // the records, and the bytes of each
+  u64 texts;              // the piece that texts are put into
+  u64 text_at, text_end;  // what is free of it
+  Place column[1];        // as many as the relation has
+};
+
+// Where rows ended at some time: what came later can be cut off.
+struct Mark {
+  u32 open, used;
+  u64 texts, text_at, text_end;
+};
+
+struct Blocks {  // as the state has them; zeroed memory has none
+  u64 directory;       // the place of each block; of one that was freed, the next such, as an odd number
+  u32 count, places;   // entries of the directory, and those that it has room for
+  u32 free;            // the first number that can be used again, plus 1
+  u32 open;            // the block that rows are added to, plus 1
+  u64 live;            // rows that count
+  Mark last;           // before the last batch
+};
+
+
+// Decimals hash alike whatever their width.
+inline u64 decimal_word(i128 x) { return i64(x) == x ? word(i64(x)) : word(x); }
+inline i128 widened(i64 x) { return is_null(x) ? null<i128>() : i128(x); }
+inline bool fits_narrow(i128 x) { return is_null(x) || (i64(x) == x && !is_null(i64(x))); }
+inline i64 narrowed(i128 x) { return is_null(x) ? null<i64>() : i64(x); }
+
+inline Str text_of(const Batch& b, int c, i64 i) {
+  if (b.form_of(c) == Joined32) return static_cast<const Joined*>(b.column[c])->at<i32>(i);
+  if (b.form_of(c) == Joined64) return static_cast<const Joined*>(b.column[c])->at<i64>(i);
+  return static_cast<const Str*>(b.column[c])[i];
+}
+
+inline i128 decimal_of(const Batch& b, int c, i64 i) {
+  if (b.form_of(c) == Narrow) return widened(static_cast<const i64*>(b.column[c])[i]);
+  return static_cast<const i128*>(b.column[c])[i];
+}
+
+inline u64 text_word(Str text) {
+  if (is_null(text)) return null<Sym>().bits;
+  return text.size <= 7 ? Strings::pack(text).bits : text_hash(text);
+}
+
+// Rows of a batch: those of a list, or all from one on.
+struct Picked {
+  const u32* list;
+  i64 first;
+
+  Picked from(i64 i) const { return Picked{list, first + i}; }
+  // Some of them as a list: loops over columns know no other rows.
+  const u32* listed(i64 n, u32 (&room)[AT_ONCE]) const {
+    if (list) return list + first;
+    for (i64 i = 0; i < n; i++) room[i] = u32(first + i);
+    return room;
+  }
+};
+
+// A row that is stored.
+struct Spot {
+  const Block* block;
+  char* record;
+
+  i32& count() const { return *reinterpret_cast<i32*>(record); }
+  template <class T> T get(int c) const {
+    T x;
+    memcpy(&x, record + block->column[c].at, sizeof(T));
+    return x;
+  }
+};
+
+struct Records {
+  Arena& arena;
+  Blocks& s;
+  const Field* fields;
+  int width;
+
+  // -- blocks -----------------------------------------------------------------------------------
+
+  static u32 number_of(u32 block, u32 at) { return block << 16 | at; }
+  Block& block(u32 number) const { return *arena.at<Block>(arena.at<u64>(s.directory)[number]); }
+  Block& open() const { return block(s.open - 1); }
+  bool is_block(u32 number) const { return !(arena.at<u64>(s.directory)[number] & 1); }
+  char* record(const Block& b, u64 at) const { return arena.at<char>(b.rows + at * b.stride); }
+  Spot spot(const Block& b, u64 at) const { return Spot{&b, record(b, at)}; }
+  Spot spot(u32 row) const { return spot(block(row >> 16), row & 0xffff); }
+  i32& count(u32 row) const { return spot(row).count(); }
+
+  u64 header_bytes() const { return sizeof(Block) + u64(width) * sizeof(Place); }
+  static u32 size_of(Kind kind) { return kind == Date ? 4 : kind == Bool ? 1 : 8; }
+
+  // Gives the columns of a block, whose sizes are known, their places: wide ones first, so that there
+  // are no gaps.
+  void lay_out(Block& b) const {
+    u32 at = 4;
+    for (u32 size = 16; size; size /= 2) {
+      for (int c = 0; c < width; c++) {
+        if (b.column[c].size != size) continue;
+        b.column[c].at = at;
+        at += size;
+      }
+    }
+    b.stride = round_up(at, 4);
+  }
+
+  // How many rows the next block has room for, if so many come.
+  u32 next_room(u64 rows) const {
+    u64 wanted = rows > s.live / 2 ? rows : s.live / 2, room = FEWEST_ROWS;
+    while (room < wanted && room < MOST_ROWS) room *= 2;
+    return u32(room);
+  }
+
+  u32 new_number() {
+    if (s.free) {
+      const u32 number = s.free - 1;
+      s.free = u32(arena.at<u64>(s.directory)[number] >> 1);
+      return number;
+    }
+    if (s.count == s.places) {
+      const u32 more = s.places ? 2 * s.places : 16;
+      const u64 copy = arena.take(u64(more) * 8);
+      if (s.places) memcpy(arena.at<u64>(copy), arena.at<u64>(s.directory), u64(s.places) * 8);
+      if (s.places) arena.give(s.directory, u64(s.places) * 8);
+      s.directory = copy;
+      s.places = more;
+    }
+    return s.count++;
+  }
+
+  __attribute__((noinline)) void add_block(u64 rows) {
+    const u32 room = next_room(rows), number = new_number();
+    const u64 at = arena.take(header_bytes());
+    Block& b = *arena.at<Block>(at);
+    memset(static_cast<void*>(&b), 0, header_bytes());
+    b.room = room;
+    b.before = s.open;
+    for (int c = 0; c < width; c++) b.column[c].size = size_of(fields[c].kind);
+    lay_out(b);
+    b.rows = arena.take(u64(room) * b.stride);
+    arena.at<u64>(s.directory)[number] = at;
+    s.open = number + 1;
+  }
+
+  u64 text_bytes(const Block& b) const {
+    u64 out = 0;
+    for (u64 at = b.texts; at; at = arena.at<Piece>(at)->next) out += arena.at<Piece>(at)->size;
+    return out;
+  }
+
+  void free_texts(Block& b, u64 until) {
+    while (b.texts != until) {
+      const Piece piece = *arena.at<Piece>(b.texts);
+      arena.give(b.texts, piece.size);
+      b.texts = piece.next;
+    }
+  }
+
+  void free_block(u32 number) {
+    u64& entry = arena.at<u64>(s.directory)[number];
+    Block& b = *arena.at<Block>(entry);
+    free_texts(b, 0);
+    arena.give(b.rows, u64(b.room) * b.stride);
+    arena.give(entry, header_bytes());
+    entry = u64(s.free) << 1 | 1;
+    s.free = number + 1;
+  }
+
+  Mark mark() const {
+    if (!s.open) return Mark{0, 0, 0, 0, 0};
+    const Block& b = open();
+    return Mark{s.open, b.used, b.texts, b.text_at, b.text_end};
+  }
+
+  // Cuts off the rows that came after a mark; those that still count must be out of `live` by now.
+  void rewind(const Mark& m) {
+    while (s.open != m.open) {
+      const u32 number = s.open - 1;
+      s.open = block(number).before;
+      free_block(number);
+    }
+    if (!s.open) return;
+    Block& b = open();
+    free_texts(b, m.texts);
+    b.text_at = m.text_at;
+    b.text_end = m.text_end;
+    b.used = m.used;
+  }
+
+  // -- writing ----------------------------------------------------------------------------------
+
+  // Memory for texts of a block. Many at once get a piece of their own, so that the one that is begun
+  // is filled up.
+  u64 text_room(Block& b, u64 bytes) {
+    if (__builtin_expect(bytes > b.text_end - b.text_at, 0)) {
+      const bool own = bytes >= LARGE_PIECE / 4;
+      u64 size = b.texts ? 2 * arena.at<Piece>(b.texts)->size : 1024;
+      if (size > LARGE_PIECE) size = LARGE_PIECE;
+      if (own || size < bytes + sizeof(Piece)) size = bytes + sizeof(Piece);
+      const u64 at = arena.take(size);
+      *arena.at<Piece>(at) = Piece{b.texts, size};
+      b.texts = at;
+      if (own) return at + sizeof(Piece);
+      b.text_at = at + sizeof(Piece);
+      b.text_end = at + size;
+    }
+    const u64 at = b.text_at;
+    b.text_at += bytes;
+    return at;
+  }
+
+  Sym put_text(Block& b, Str text) {
+    if (is_null(text)) return null<Sym>();
+    if (text.size <= 7) return Strings::pack(text);
+    const bool is_long = text.size > Strings::placed_most;
+    u64 at = text_room(b, text.size + (is_long ? 8 : 0));
+    if (is_long) {
+      at = round_up(at, 4);
+      *arena.at<u32>(at) = text.size;
+      memcpy(arena.at<char>(at + 4), text.at, text.size);
+      return Sym{Strings::long_mark | at};
+    }
+    memcpy(arena.at<char>(at), text.at, text.size);
+    return Strings::placed(at, text.size);
+  }
+
+  // The symbol of a text of up to seven bytes; `end` is that of what may be read.
+  static Sym short_text(const char* at, u64 size, const char* end) {
+    if (__builtin_expect(at + 8 > end, 0)) return Strings::pack(Str{at, u32(size)});
+    u64 bits;
+    memcpy(&bits, at, 8);
+    return Sym{(bits & ((u64(1) << 8 * size) - 1)) | size << 56};
+  }
+
+  // A column of records, from one on.
+  struct Strided {
+    char* at;
+    u64 stride;
+    template <class T> void put(i64 i, T x) const { memcpy(at + u64(i) * stride, &x, sizeof(T)); }
+    Strided from(i64 i) const { return Strided{at + u64(i) * stride, stride}; }
+  };
+  Strided column(const Block& b, int c, u64 from) const {
+    return Strided{record(b, from) + b.column[c].at, b.stride};
+  }
+
+  // Copies texts that lie behind each other, all those from a row to another one with what is between
+  // them: where they lie then, less where they lay. 0 where they are written one by one.
+  template <class T> u64 copy_joined(Block& b, const Joined& from, Picked rows, i64 n) {
+    const T* offset = static_cast<const T*>(from.offsets);
+    u64 longest = 0, sum = 0;
+    for (i64 i = 0; i < n; i += AT_ONCE) {
+      u32 room[AT_ONCE];
+      const i64 some = n - i < AT_ONCE ? n - i : AT_ONCE;
+      const u32* run = rows.from(i).listed(some, room);
+      for (i64 j = 0; j < some; j++) {
+        const u64 bytes = u64(offset[run[j] + 1] - offset[run[j]]);
+        longest = bytes > longest ? bytes : longest;
+        sum += bytes;
+      }
+    }
+    if (longest <= 7 || longest > Strings::placed_most) return 0;
+    u32 first[AT_ONCE], last[AT_ONCE];
+    const i64 begin = offset[*rows.listed(1, first)], end = offset[*rows.from(n - 1).listed(1, last) + 1];
+    if (u64(end - begin) > 2 * sum) return 0;
+    const u64 at = text_room(b, u64(end - begin));
+    memcpy(arena.at<char>(at), from.bytes + begin, u64(end - begin));
+    return at - u64(begin);
+  }
+
+  u64 copy_texts(Block& b, int c, const Batch& from, Picked rows, i64 n) {
+    const Joined* joined = static_cast<const Joined*>(from.column[c]);
+    if (from.form_of(c) == Joined32) return copy_joined<i32>(b, *joined, rows, n);
+    if (from.form_of(c) == Joined64) return copy_joined<i64>(b, *joined, rows, n);
+    return 0;
+  }
+
+  // The symbols of texts, which are short or were copied.
+  template <class T>
+  void write_joined(Block& b, Strided out, const Joined& from, const u32* rows, i64 n, u64 copied) {
+    const T* offset = static_cast<const T*>(from.offsets);
+    const char* end = from.bytes + offset[rows[n - 1] + 1];
+    for (i64 i = 0; i < n; i++) {
+      const T begin = offset[rows[i]];
+      const u64 size = u64(offset[rows[i] + 1] - begin);
+      if (size <= 7) out.put(i, short_text(from.bytes + begin, size, end));
+      else if (copied) out.put(i, Strings::placed(copied + u64(begin), u32(size)));
+      else out.put(i, put_text(b, Str{from.bytes + begin, u32(size)}));
+    }
+  }
+
+  void write_texts(Block& b, Strided out, int c, const Batch& from, const u32* rows, i64 n, u64 copied) {
+    const Form form = from.form_of(c);
+    const Joined* joined = static_cast<const Joined*>(from.column[c]);
+    if (form == Joined32) write_joined<i32>(b, out, *joined, rows, n, copied);
+    else if (form == Joined64) write_joined<i64>(b, out, *joined, rows, n, copied);
+    else for (i64 i = 0; i < n; i++) out.put(i, put_text(b, text_of(from, c, rows[i])));
+  }
+
+  template <class T> static void write_numbers(Strided out, const void* column, const u32* rows, i64 n) {
+    const T* from = static_cast<const T*>(column);
+    for (i64 i = 0; i < n; i++) out.put(i, from[rows[i]]);
+  }
+
+  // Makes room for decimals of 128 bits in the records of a block.
+  __attribute__((noinline)) void widen_column(Block& b, int c) {
+    Block old = b;
+    Place* places = static_cast<Place*>(__builtin_alloca(size_t(width) * sizeof(Place)));
+    memcpy(places, b.column, size_t(width) * sizeof(Place));
+    b.column[c].size = 16;
+    lay_out(b);
+    b.rows = arena.take(u64(b.room) * b.stride);
+    for (u32 i = 0; i < b.used; i++) {
+      const char* from = record(old, i);
+      char* to = record(b, i);
+      memcpy(to, from, 4);
+      for (int d = 0; d < width; d++)
+        if (d != c) memcpy(to + b.column[d].at, from + places[d].at, places[d].size);
+      i64 narrow;
+      memcpy(&narrow, from + places[c].at, 8);
+      const i128 wide = widened(narrow);
+      memcpy(to + b.column[c].at, &wide, 16);
+    }
+    arena.give(old.rows, u64(b.room) * old.stride);
+  }
+
+  // Makes sure that the records of a block hold the decimals of some rows.
+  void widen_columns(Block& b, const Batch& from, const u32* rows, i64 n) {
+    for (int c = 0; c < width; c++) {
+      if (fields[c].kind != Decimal128 || b.column[c].size == 16 || from.form_of(c) == Narrow) continue;
+      bool fit = true;
+      for (i64 i = 0; i < n; i++) fit &= fits_narrow(decimal_of(from, c, rows[i]));
+      if (!fit) widen_column(b, c);
+    }
+  }
+
+  void write_decimals(Block& b, Strided out, int c, const Batch& from, const u32* rows, i64 n) {
+    if (b.column[c].size == 16) for (i64 i = 0; i < n; i++) out.put(i, decimal_of(from, c, rows[i]));
+    else if (from.form_of(c) == Narrow) write_numbers<i64>(out, from.column[c], rows, n);
+    else for (i64 i = 0; i < n; i++) out.put(i, narrowed(decimal_of(from, c, rows[i])));
+  }
+
+  void write_column(Block& b, int c, const Batch& from, const u32* rows, i64 n, u64 copied) {
+    const Strided out = column(b, c, b.used);
+    switch (fields[c].kind) {
+      case Text: return write_texts(b, out, c, from, rows, n, copied);
+      case Decimal128: return write_decimals(b, out, c, from, rows, n);
+      case Date: return write_numbers<i32>(out, from.column[c], rows, n);
+      case Bool: return write_numbers<i8>(out, from.column[c], rows, n);
+      default: return write_numbers<i64>(out, from.column[c], rows, n);
+    }
+  }
+
+  // Adds rows at the end; `then(number, i, n)` is told the numbers of rows i to i + n.
+  template <class F>
+  __attribute__((noinline)) void append(const Batch& from, Picked rows, i64 n, F then) {
+    u64* copied = static_cast<u64*>(__builtin_alloca(size_t(width) * sizeof(u64)));
+    for (i64 i = 0; i < n;) {
+      if (!s.open || open().used == open().room) add_block(u64(n - i));
+      Block& b = open();
+      const i64 end = i + (b.room - b.used < n - i ? b.room - b.used : n - i);
+      for (int c = 0; c < width; c++)
+        copied[c] = fields[c].kind == Text ? copy_texts(b, c, from, rows.from(i), end - i) : 0;
+      while (i < end) {
+        const i64 some = end - i < AT_ONCE ? end - i : AT_ONCE;  // what is written stays near
+        const u32 number = number_of(s.open - 1, b.used);
+        write_rows(b, from, rows.from(i), some, copied);
+        then(number, i, some);
+        i += some;
+      }
+    }
+  }
+
+  void write_rows(Block& b, const Batch& from, Picked rows, i64 n, const u64* copied) {
+    u32 room[AT_ONCE];
+    const u32* run = rows.listed(n, room);
+    widen_columns(b, from, run, n);
+    for (int c = 0; c < width; c++) write_column(b, c, from, run, n, copied[c]);
+    const Strided counts{record(b, b.used), b.stride};
+    for (i64 i = 0; i < n; i++) counts.put(i, i32(from.count[run[i]]));
+    b.used += u32(n);
+    b.live += u32(n);
+    s.live += u64(n);
+  }
+
+  // -- comparing --------------------------------------------------------------------------------
+
+  static i128 decimal_at(Spot x, int c) {
+    return x.block->column[c].size == 8 ? widened(x.get<i64>(c)) : x.get<i128>(c);
+  }
+
+  Str text_at(Spot x, int c) const {
+    const Sym sym = x.get<Sym>(c);
+    if (sym.bits >= Strings::placed_mark) return Strings::get_long(arena, sym);
+    return Str{x.record + x.block->column[c].at, u32(sym.bits >> 56)};  // a short one lies in its symbol
+  }
+
+  bool same_text(Sym stored, Str text) const {
+    if (stored.bits < Strings::placed_mark)
+      return text.at && text.size <= 7 && Strings::pack(text) == stored;
+    const Str held = Strings::get_long(arena, stored);
+    if (is_null(held) || is_null(text)) return is_null(held) && is_null(text);
+    return held.size == text.size && same_bytes(held.at, text.at, text.size);
+  }
+
+  // Most texts are shorter than a call is long; the last word may overlap the one before it.
+  static bool same_bytes(const char* a, const char* b, u32 n) {
+    if (n < 8 || n > 64) return memcmp(a, b, n) == 0;
+    auto word_at = [](const char* at) { u64 x; memcpy(&x, at, 8); return x; };
+    u64 differs = word_at(a + n - 8) ^ word_at(b + n - 8);
+    for (u32 i = 0; i + 8 < n; i += 8) differs |= word_at(a + i) ^ word_at(b + i);
+    return !differs;
+  }
+
+  bool same_value(Spot x, int c, const Batch& b, i64 i) const {
+    switch (fields[c].kind) {
+      case Text: return same_text(x.get<Sym>(c), text_of(b, c, i));
+      case Decimal128: return decimal_at(x, c) == decimal_of(b, c, i);
+      case Date: return x.get<i32>(c) == static_cast<const i32*>(b.column[c])[i];
+      case Bool: return x.get<i8>(c) == static_cast<const i8*>(b.column[c])[i];
+      default: return x.get<i64>(c) == static_cast<const i64*>(b.column[c])[i];
+    }
+  }
+
+  bool same_row(Spot x, const Batch& b, i64 i) const {
+    for (int c = 0; c < width; c++)
+      if (!same_value(x, c, b, i)) return false;
+    return true;
+  }
+
+  bool same_key(Spot x, const Batch& b, i64 i) const {
+    for (int c = 0; c < width; c++)
+      if (fields[c].key && !same_value(x, c, b, i)) return false;
+    return true;
+  }
+
+  bool same_stored(Spot x, Spot y, bool key_only) const {
+    for (int c = 0; c < width; c++) {
+      if (key_only && !fields[c].key) continue;
+      const Kind kind = fields[c].kind;
+      bool same;
+      if (kind == Text) same = same_text(x.get<Sym>(c), text_at(y, c));
+      else if (kind == Decimal128) same = decimal_at(x, c) == decimal_at(y, c);
+      else if (kind == Date) same = x.get<i32>(c) == y.get<i32>(c);
+      else if (kind == Bool) same = x.get<i8>(c) == y.get<i8>(c);
+      else same = x.get<i64>(c) == y.get<i64>(c);
+      if (!same) return false;
+    }
+    return true;
+  }
+
+  // What a comparison of these rows reads is asked for before any of it is used.
+  void fetch_rows(const Spot* spots, i64 n) const {
+    for (i64 i = 0; i < n; i++) {
+      const u64 stride = spots[i].block->stride;
+      for (u64 at = 0; at < stride; at += 64) fetch(spots[i].record + at);
+      fetch(spots[i].record + stride - 1);
+    }
+  }
+
+  void fetch_texts(const Spot* spots, i64 n, int c) const {
+    for (i64 i = 0; i < n; i++) {
+      const Sym sym = spots[i].get<Sym>(c);
+      if (sym.bits < Strings::placed_mark || is_null(sym)) continue;
+      fetch(arena.at<char>(sym.bits & ((u64(1) << 40) - 1)));
+    }
+  }
+
+  template <class T>
+  static void compare_numbers(const Spot* spots, int c, const void* column, const u32* rows, i64 n, u8* same) {
+    const T* given = static_cast<const T*>(column);
+    for (i64 i = 0; i < n; i++) same[i] &= spots[i].get<T>(c) == given[rows[i]];
+  }
+
+  static void compare_decimals(const Spot* spots, int c, const Batch& b, const u32* rows, i64 n, u8* same) {
+    const i64* narrow = b.form_of(c) == Narrow ? static_cast<const i64*>(b.column[c]) : nullptr;
+    for (i64 i = 0; i < n; i++) {
+      const bool alike = narrow && spots[i].block->column[c].size == 8;
+      if (alike) same[i] &= spots[i].get<i64>(c) == narrow[rows[i]];
+      else same[i] &= decimal_at(spots[i], c) == decimal_of(b, c, rows[i]);
+    }
+  }
+
+  template <class Text>
+  void compare_texts(const Spot* spots, int c, const u32* rows, i64 n, u8* same, Text text) const {
+    for (i64 i = 0; i < n; i++) same[i] &= same_text(spots[i].get<Sym>(c), text(rows[i]));
+  }
+
+  // Clears `same` of the stored rows that differ from those of a batch.
+  void compare(const Spot* spots, const Batch& b, const u32* rows, i64 n, u8* same) const {
+    for (int c = 0; c < width; c++)
+      if (fields[c].kind == Text) fetch_texts(spots, n, c);
+    for (int c = 0; c < width; c++) {
+      const Joined* joined = static_cast<const Joined*>(b.column[c]);
+      const Str* plain = static_cast<const Str*>(b.column[c]);
+      switch (fields[c].kind) {
+        case Date: compare_numbers<i32>(spots, c, b.column[c], rows, n, same); break;
+        case Bool: compare_numbers<i8>(spots, c, b.column[c], rows, n, same); break;
+        case Decimal128: compare_decimals(spots, c, b, rows, n, same); break;
+        case Text:
+          if (b.form_of(c) == Joined32)
+            compare_texts(spots, c, rows, n, same, [=](u32 i) { return joined->at<i32>(i); });
+          else if (b.form_of(c) == Joined64)
+            compare_texts(spots, c, rows, n, same, [=](u32 i) { return joined->at<i64>(i); });
+          else
+            compare_texts(spots, c, rows, n, same, [=](u32 i) { return plain[i]; });
+          break;
+        default: compare_numbers<i64>(spots, c, b.column[c], rows, n, same);
+      }
+    }
+  }
+
+  // -- hashing ----------------------------------------------------------------------------------
+
+  u64 word_at(Spot x, int c) const {
+    switch (fields[c].kind) {
+      case Text: return text_word(text_at(x, c));
+      case Decimal128: return decimal_word(decimal_at(x, c));
+      case Date: return word(x.get<i32>(c));
+      case Bool: return word(x.get<i8>(c));
+      default: return word(x.get<i64>(c));
+    }
+  }
+
+  // Mixes integers into hashes, but for their last bits, which go elsewhere.
+  static void mix_apart(u64 x, u64& hash, u64& near) {
+    hash = mix(hash, x >> NEAR_BITS);
+    near = x & ((1 << NEAR_BITS) - 1);
+  }
+
+  // Mixes a column of stored rows that lie side by side into their hashes.
+  void mix_stored(const Block& b, u32 from, int c, i64 n, u64* hash, u64* near) const {
+    for (i64 i = 0; i < n; i++) {
+      const u64 x = word_at(spot(b, u64(from + i)), c);
+      if (near) mix_apart(x, hash[i], near[i]);
+      else hash[i] = mix(hash[i], x);
+    }
+  }
+
+  template <class T> static void mix_numbers(const void* column, const u32* rows, i64 n, u64* hash) {
+    const T* from = static_cast<const T*>(column);
+    for (i64 i = 0; i < n; i++) hash[i] = mix(hash[i], word(from[rows[i]]));
+  }
+
+  // The same of rows of a batch.
+  void mix_given(const Batch& b, int c, const u32* rows, i64 n, u64* hash, u64* near) const {
+    if (near) {
+      const i64* column = static_cast<const i64*>(b.column[c]);
+      for (i64 i = 0; i < n; i++) mix_apart(word(column[rows[i]]), hash[i], near[i]);
+      return;
+    }
+    switch (fields[c].kind) {
+      case Text:
+        for (i64 i = 0; i < n; i++) hash[i] = mix(hash[i], text_word(text_of(b, c, rows[i])));
+        return;
+      case Decimal128:
+        for (i64 i = 0; i < n; i++) hash[i] = mix(hash[i], decimal_word(decimal_of(b, c, rows[i])));
+        return;
+      case Date: return mix_numbers<i32>(b.column[c], rows, n, hash);
+      case Bool: return mix_numbers<i8>(b.column[c], rows, n, hash);
+      default: return mix_numbers<i64>(b.column[c], rows, n, hash);
+    }
+  }
+
+  // -- moving -----------------------------------------------------------------------------------
+
+  template <class T>
+  const T* gathered(const Block& b, int c, const u32* rows, i64 n, Arena& scratch) const {
+    T* out = scratch.at<T>(scratch.take(u64(n) * sizeof(T)));
+    for (i64 i = 0; i < n; i++) out[i] = spot(b, rows[i]).get<T>(c);
+    return out;
+  }
+
+  // Rows of a block as a batch, so that they can be added elsewhere; it lives in scratch memory.
+  Batch as_batch(const Block& b, const u32* rows, i64 n, Arena& scratch) const {
+    const void** column = scratch.at<const void*>(scratch.take(u64(width + 1) * sizeof(void*)));
+    Form* form = scratch.at<Form>(scratch.take(u64(width + 1) * sizeof(Form)));
+    i64* count = scratch.at<i64>(scratch.take(u64(n) * sizeof(i64)));
+    for (i64 i = 0; i < n; i++) count[i] = spot(b, rows[i]).count();
+    for (int c = 0; c < width; c++) {
+      const u32 size = b.column[c].size;
+      form[c] = fields[c].kind == Decimal128 && size == 8 ? Narrow : Plain;
+      if (fields[c].kind == Text) {
+        Str* texts = scratch.at<Str>(scratch.take(u64(n) * sizeof(Str)));
+        for (i64 i = 0; i < n; i++) texts[i] = text_at(spot(b, rows[i]), c);
+        column[c] = texts;
+      } else if (size == 8) {
+        column[c] = gathered<i64>(b, c, rows, n, scratch);
+      } else if (size == 4) {
+        column[c] = gathered<i32>(b, c, rows, n, scratch);
+      } else if (size == 1) {
+        column[c] = gathered<i8>(b, c, rows, n, scratch);
+      } else {
+        column[c] = gathered<i128>(b, c, rows, n, scratch);
+      }
+    }
+    return Batch{n, count, column, form};
+  }
+};
+
+}  // namespace fr
