@@ -141,6 +141,7 @@ def best_groups(sql: str, groups: int, **options: Any) -> int:
     db.execute(f"{STREAMS} CREATE VIEW best AS {sql}")
     db.insert("s", [(f"row {i}",) for i in range(groups)])
     db.insert("r", [(i % groups, i * 7919 % 1009, f"row {i % groups}") for i in range(3 * groups)])
+    db.view("best").rows()  # the first read after a load puts the groups in order
     before = db.view("best").work
     for i in range(10):
         db.insert("r", [(i * 37 % groups, 5000, f"row {i * 37 % groups}")])

@@ -565,8 +565,8 @@ template <class T> const void* joined(Room& room, const Source& s, Problem& p) {
   const char* bytes = static_cast<const char*>(s.array->buffers[2]);
   if (!s.in_place<T>() || !are_joined<T>(s, p, plain) || !plain || !bytes) return nullptr;
   if (i64(s.at<T>(s.size)) - i64(s.at<T>(0)) > i64(UINT32_MAX)) return nullptr;
-  Joined* out = room.array<Joined>(1);
-  *out = Joined{s.start<T>(), bytes};
+  JoinedTexts* out = room.array<JoinedTexts>(1);
+  *out = JoinedTexts{s.start<T>(), bytes};
   return out;
 }
 
@@ -725,7 +725,7 @@ inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, 
 
 // Texts that are joined, one by one.
 inline void make_plain(Room& room, Part& part, int c) {
-  const Joined& from = *static_cast<const Joined*>(part.column[c]);
+  const JoinedTexts& from = *static_cast<const JoinedTexts*>(part.column[c]);
   Str* out = room.array<Str>(part.size);
   for (i64 i = 0; i < part.size; i++)
     out[i] = part.form[c] == Joined32 ? from.at<i32>(i) : from.at<i64>(i);

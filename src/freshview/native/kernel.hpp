@@ -27,12 +27,12 @@ struct Column {
 enum Form : u8 {
   Plain,
   Narrow,       // decimals of 128 bits that fit into 64, as an array of i64
-  Joined32,     // texts behind each other, as `Joined`, none of them NULL
+  Joined32,     // texts behind each other, as `JoinedTexts`, none of them NULL
   Joined64,
 };
 
 // Text i is what lies from offset i to offset i + 1.
-struct Joined {
+struct JoinedTexts {
   const void* offsets;  // of i32 or i64
   const char* bytes;
 

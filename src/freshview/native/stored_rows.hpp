@@ -65,8 +65,8 @@ inline bool fits_narrow(i128 x) { return is_null(x) || (i64(x) == x && !is_null(
 inline i64 narrowed(i128 x) { return is_null(x) ? null<i64>() : i64(x); }
 
 inline Str text_of(const Batch& b, int c, i64 i) {
-  if (b.form_of(c) == Joined32) return static_cast<const Joined*>(b.column[c])->at<i32>(i);
-  if (b.form_of(c) == Joined64) return static_cast<const Joined*>(b.column[c])->at<i64>(i);
+  if (b.form_of(c) == Joined32) return static_cast<const JoinedTexts*>(b.column[c])->at<i32>(i);
+  if (b.form_of(c) == Joined64) return static_cast<const JoinedTexts*>(b.column[c])->at<i64>(i);
   return static_cast<const Str*>(b.column[c])[i];
 }
 
@@ -282,7 +282,7 @@ struct Records {
 
   // Copies texts that lie behind each other, all those from a row to another one with what is between
   // them: where they lie then, less where they lay. 0 where they are written one by one.
-  template <class T> u64 copy_joined(Block& b, const Joined& from, Picked rows, i64 n) {
+  template <class T> u64 copy_joined(Block& b, const JoinedTexts& from, Picked rows, i64 n) {
     const T* offset = static_cast<const T*>(from.offsets);
     u64 longest = 0, sum = 0;
     for (i64 i = 0; i < n; i += AT_ONCE) {
@@ -305,7 +305,7 @@ struct Records {
   }
 
   u64 copy_texts(Block& b, int c, const Batch& from, Picked rows, i64 n) {
-    const Joined* joined = static_cast<const Joined*>(from.column[c]);
+    const JoinedTexts* joined = static_cast<const JoinedTexts*>(from.column[c]);
     if (from.form_of(c) == Joined32) return copy_joined<i32>(b, *joined, rows, n);
     if (from.form_of(c) == Joined64) return copy_joined<i64>(b, *joined, rows, n);
     return 0;
@@ -313,7 +313,7 @@ struct Records {
 
   // The symbols of texts, which are short or were copied.
   template <class T>
-  void write_joined(Block& b, Strided out, const Joined& from, const u32* rows, i64 n, u64 copied) {
+  void write_joined(Block& b, Strided out, const JoinedTexts& from, const u32* rows, i64 n, u64 copied) {
     const T* offset = static_cast<const T*>(from.offsets);
     const char* end = from.bytes + offset[rows[n - 1] + 1];
     for (i64 i = 0; i < n; i++) {
@@ -327,7 +327,7 @@ struct Records {
 
   void write_texts(Block& b, Strided out, int c, const Batch& from, const u32* rows, i64 n, u64 copied) {
     const Form form = from.form_of(c);
-    const Joined* joined = static_cast<const Joined*>(from.column[c]);
+    const JoinedTexts* joined = static_cast<const JoinedTexts*>(from.column[c]);
     if (form == Joined32) write_joined<i32>(b, out, *joined, rows, n, copied);
     else if (form == Joined64) write_joined<i64>(b, out, *joined, rows, n, copied);
     else for (i64 i = 0; i < n; i++) out.put(i, put_text(b, text_of(from, c, rows[i])));
@@ -527,7 +527,7 @@ struct Records {
     for (int c = 0; c < width; c++)
       if (fields[c].kind == Text) fetch_texts(spots, n, c);
     for (int c = 0; c < width; c++) {
-      const Joined* joined = static_cast<const Joined*>(b.column[c]);
+      const JoinedTexts* joined = static_cast<const JoinedTexts*>(b.column[c]);
       const Str* plain = static_cast<const Str*>(b.column[c]);
       switch (fields[c].kind) {
         case Date: compare_numbers<i32>(spots, c, b.column[c], rows, n, same); break;

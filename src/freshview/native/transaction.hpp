@@ -139,7 +139,7 @@ const i64 PIECE = 1024;       // rows that are applied at once where there is li
 const u64 SPARE = 1024 * 1024;
 
 // The rows of a part from one on, as many as are applied at once.
-inline void choose_piece(const Relation& r, const Part& part, i64 from, Part& piece, Joined* texts) {
+inline void choose_piece(const Relation& r, const Part& part, i64 from, Part& piece, JoinedTexts* texts) {
   piece.size = part.size - from < PIECE ? part.size - from : PIECE;
   piece.count = part.count ? part.count + from : nullptr;
   piece.form = part.form;
@@ -147,7 +147,7 @@ inline void choose_piece(const Relation& r, const Part& part, i64 from, Part& pi
     const char* column = static_cast<const char*>(part.column[i]);
     const Form form = part.form_of(i);
     if (column && form >= Joined32) {
-      texts[i] = *static_cast<const Joined*>(part.column[i]);
+      texts[i] = *static_cast<const JoinedTexts*>(part.column[i]);
       texts[i].offsets = static_cast<const char*>(texts[i].offsets) + from * (form == Joined32 ? 4 : 8);
       piece.column[i] = &texts[i];
     } else {
@@ -158,8 +158,8 @@ inline void choose_piece(const Relation& r, const Part& part, i64 from, Part& pi
 
 inline Str text_in(const Part& part, int c, i64 i) {
   const void* column = part.column[c];
-  if (part.form_of(c) == Joined32) return static_cast<const Joined*>(column)->at<i32>(i);
-  if (part.form_of(c) == Joined64) return static_cast<const Joined*>(column)->at<i64>(i);
+  if (part.form_of(c) == Joined32) return static_cast<const JoinedTexts*>(column)->at<i32>(i);
+  if (part.form_of(c) == Joined64) return static_cast<const JoinedTexts*>(column)->at<i64>(i);
   return static_cast<const Str*>(column)[i];
 }
 
@@ -193,7 +193,7 @@ __attribute__((noinline, cold)) inline Done apply_pieces(Running& x, const Relat
                                                          const Part& part, i64 sign) {
   Rooms own;
   Part piece{0, own.room->array<const void*>(r.width + 1), nullptr, nullptr, nullptr};
-  Joined* texts = own.room->array<Joined>(r.width + 1);
+  JoinedTexts* texts = own.room->array<JoinedTexts>(r.width + 1);
   same_counts(x, PIECE, sign);
   i64 done = 0;
   for (; done < part.size; done += PIECE) {

@@ -326,7 +326,8 @@ def _exist_all(parts: Sequence[Expr]) -> Expr | None:
 def _changed(s: Statement, term: Expr, t: Trigger) -> Statement:
     if term == s.term:
         return s
-    return replace(s, term=arrange(simplify(term, (unnest,)), frozenset(t.params)))
+    bound = frozenset((*t.params, *s.target.inputs))  # a view cache runs for each of its inputs
+    return replace(s, term=arrange(simplify(term, (unnest,)), bound))
 
 
 def _living(program: Program) -> Program:
