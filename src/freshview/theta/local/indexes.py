@@ -63,7 +63,7 @@ class OrderedIndex:
     def __init__(self, bound: Bound, side: Side) -> None:
         self.bound = bound
         self.side: Side = side
-        self.settled: tuple[Bound, ...] = (bound,)
+        self.settled: tuple[Bound, ...] = (bound,) if bound.is_exact else ()
         self.runs = SortedRuns()
 
     def add(self, tuples: Tuples, slots: Numbers) -> None:

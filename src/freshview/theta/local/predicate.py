@@ -8,7 +8,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
+from math import isinf
 from typing import Any, Literal, TypeAlias, assert_never
 
 import numpy as np
@@ -30,6 +31,9 @@ _OPS: dict[Op, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
 }
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+_ROUNDING = 4 * np.finfo(np.float64).eps
+_WIDE = Context(prec=1000)
+"""A context of its own: that of the thread has 28 digits, and may be anything."""
 
 
 class BadPredicate(FreshviewError):
@@ -44,6 +48,12 @@ class Comparison:
     op: Op
     s: str
 
+    def __post_init__(self) -> None:
+        if self.op not in _OPS:
+            raise BadPredicate(
+                f"'{self.op}' compares nothing", instead=f"use one of {', '.join(_OPS)}"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Band:
@@ -54,12 +64,22 @@ class Band:
     low: float
     high: float
 
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise BadPredicate(f"no distance lies between {self.low} and {self.high}")
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """A Python function of the two rows; the pair joins where it returns something true."""
 
     function: Callable[[Row, Row], object]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise BadPredicate(
+                f"{self.function!r} is no function", instead="give one of the two rows"
+            )
 
 
 Condition: TypeAlias = Comparison | Band | Function
@@ -97,17 +117,29 @@ class Bound:
         return isinstance(self.condition, Comparison) and self.condition.op == "="
 
     @property
+    def is_exact(self) -> bool:
+        """Whether `interval` has the partners alone: sums of doubles are rounded."""
+        return not (isinstance(self.condition, Band) and self.kind == "double")
+
+    @property
     def is_range(self) -> bool:
         """Whether the partners of a row lie in one interval."""
         return isinstance(self.condition, Band) or self.condition.op not in ("=", "!=")
 
     def interval(self, side: Side, values: Array) -> Interval:
-        """Where the partners of rows of `side` are, for a condition that is a range."""
+        """Where the partners of rows of `side` are, for a condition that is a range.
+
+        Unless it `is_exact`, the interval is a little wider than the condition.
+        """
         match self.condition:
             case Band(_, _, low, high):
-                if side == "R":
+                low, high = (low, high) if side == "R" else (-high, -low)
+                if self.is_exact:
                     return Interval(_shift(values, low), _shift(values, high))
-                return Interval(_shift(values, -high), _shift(values, -low))
+                return Interval(
+                    values + float(low) - _rounding(values, low),
+                    values + float(high) + _rounding(values, high),
+                )
             case Comparison(_, op, _):
                 above = (op in ("<", "<=")) == (side == "R")
                 is_open = op in ("<", ">")
@@ -122,7 +154,11 @@ class Bound:
         left, right = as_kind(r, self.kind), as_kind(s, self.kind)
         match self.condition:
             case Band(_, _, low, high):
-                answer = (right >= _shift(left, low)) & (right <= _shift(left, high))
+                if self.is_exact:
+                    answer = (right >= _shift(left, low)) & (right <= _shift(left, high))
+                else:  # as SQL computes it, whichever row came first
+                    apart = right - left
+                    answer = (apart >= float(low)) & (apart <= float(high))
             case Comparison(_, op, _):
                 answer = _OPS[op](left, right)
             case _:
@@ -171,6 +207,11 @@ def bind(theta: Theta, r: Relation, s: Relation) -> BoundTheta:
     """A predicate whose columns are found in the relations, or an error that names the one."""
     comparisons = []
     for c in theta:
+        if not isinstance(c, Comparison | Band | Function):
+            raise BadPredicate(
+                f"{c!r} is no condition of a join",
+                instead="give a Comparison, a Band, or a Function around a function of two rows",
+            )
         if not isinstance(c, Function):
             left, right = _place(r, c.r), _place(s, c.s)
             kind = common_kind(r.columns[left].type.kind, s.columns[right].type.kind)
@@ -192,19 +233,32 @@ def _place(relation: Relation, name: str) -> int:
 def _check_band(band: Band, kind: str) -> None:
     if kind in ("string", "bool"):
         raise BadPredicate(f"values of kind {kind} have no distance", instead="compare them")
-    whole = isinstance(band.low, int) and isinstance(band.high, int)
-    if kind not in ("double", "decimal") and not whole:
-        raise BadPredicate(f"a band between columns of kind {kind} has integers as its ends")
+    if kind == "double":
+        return
+    ends = (band.low, band.high)
+    if kind == "decimal":
+        if any(isinf(end) for end in ends):
+            raise BadPredicate("a band between decimals has finite ends", instead="compare them")
+    elif not all(isinstance(end, int) and _LEAST < end <= _MOST for end in ends):
+        raise BadPredicate(
+            f"a band between columns of kind {kind} has 64-bit integers as its ends",
+            instead="round them, or compare the columns",
+        )
+
+
+def _rounding(values: Array, by: float) -> Array:
+    """How far `values + by` may be from where `- values` gives `by`, in doubles."""
+    pad = _ROUNDING * (np.abs(values) + (0.0 if isinf(by) else abs(float(by))))
+    return np.asarray(pad)
 
 
 def _shift(values: Array, by: float) -> Array:
     """`values + by`, at the end of the range where it would leave it: comparisons stay right."""
     if values.dtype == object:
         shifted = np.empty(len(values), object)
-        shifted[:] = [v + Decimal(str(by)) for v in values.tolist()]
+        distance = Decimal(str(by))
+        shifted[:] = [_WIDE.add(Decimal(v), distance) for v in values.tolist()]
         return shifted
-    if values.dtype != np.int64:
-        return np.asarray(values + by)
     by = int(by)
     least, most = max(_LEAST, _LEAST - by), min(_MOST, _MOST - by)
     return np.asarray(np.clip(values, least, most) + by)

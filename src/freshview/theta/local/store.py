@@ -6,7 +6,7 @@ This is the part that a native kernel can replace: batches of columns in, pairs 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from freshview.theta.local.columns import Array, Tuples
 from freshview.theta.local.indexes import choose_index
 from freshview.theta.local.predicate import BoundTheta
 from freshview.theta.terms import Mask, Numbers, Side
+
+Rows: TypeAlias = tuple[Tuples, Numbers]
+"""Some of the rows of a table."""
 
 FEWEST = 64
 """Slots that a store has room for at least."""
@@ -127,16 +130,23 @@ class ArrayStore:
         slots: list[Numbers] = [np.zeros(0, np.int64)]
         if stored is None or not len(probes) or not self._length:
             return rows[0], slots[0]
+        # Functions of users come last: they never see rows that are gone or out of the window.
         for row, slot in self._index.candidates(probes):
-            here, there = (stored, slot), (probes, row)
-            (r, i), (s, j) = (here, there) if self.side == "R" else (there, here)
-            match = self.shape.theta.holds(r, i, s, j, self._index.settled)
+            if self._empty:
+                alive = stored.weight[slot] != 0
+                row, slot = row[alive], slot[alive]
             if self.shape.limit is not None:
-                match &= joins(self.shape.limit, r.stamps.take(i), s.stamps.take(j))
-            match &= stored.weight[slot] != 0
+                (r, i), (s, j) = self._sides((stored, slot), (probes, row))
+                near = joins(self.shape.limit, r.stamps.take(i), s.stamps.take(j))
+                row, slot = row[near], slot[near]
+            (r, i), (s, j) = self._sides((stored, slot), (probes, row))
+            match = self.shape.theta.holds(r, i, s, j, self._index.settled)
             rows.append(row[match])
             slots.append(slot[match])
         return np.concatenate(rows), np.concatenate(slots)
+
+    def _sides(self, here: Rows, there: Rows) -> tuple[Rows, Rows]:
+        return (here, there) if self.side == "R" else (there, here)
 
     def take(self, slots: Numbers) -> Tuples:
         """The tuples of some slots."""
