@@ -12,6 +12,7 @@ from freshview.errors import FreshviewError, FreshviewWarning
 if TYPE_CHECKING:
     from freshview import linear as linear
     from freshview import models as models
+    from freshview import theta as theta
     from freshview.durable.settings import FlowSettings
     from freshview.pipelines.open import materialized_view, pipeline
     from freshview.pipelines.pipeline import Pipeline
@@ -42,6 +43,7 @@ __all__ = [
     "models",
     "pipeline",
     "restore",
+    "theta",
 ]
 
 
@@ -71,7 +73,7 @@ def __getattr__(name: str) -> Any:
 
     So matrix programs need no SQL parser, a database no Spark, and neither the other.
     """
-    if name in ("linear", "models"):
+    if name in ("linear", "models", "theta"):
         return import_module(f"freshview.{name}")
     if name in _HOMES:
         return getattr(import_module(f"freshview.{_HOMES[name]}"), name)
