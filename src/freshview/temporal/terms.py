@@ -21,6 +21,9 @@ Times: TypeAlias = NDArray[Any]
 Mask: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int64]
 
+MOST_TIME = 1 << 61
+"""The largest time that is an integer: sums of two fit into 64 bits, whatever their signs."""
+
 Side = Literal["R", "S"]
 """The two inputs of a join, by the names that the theory gives them: left R, right S."""
 
@@ -55,6 +58,8 @@ class Between:
     high: Time
 
     def __post_init__(self) -> None:
+        _number("an end of a window", self.low)
+        _number("an end of a window", self.high)
         if not self.low <= self.high:
             raise BadWindow(f"no time lies between {self.low} and {self.high}")
 
@@ -68,6 +73,7 @@ class Tumbling:
 
     def __post_init__(self) -> None:
         _positive("the length of a tumbling window", self.length)
+        _number("the origin of a tumbling window", self.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,7 @@ class Hopping:
     def __post_init__(self) -> None:
         _positive("the length of a hopping window", self.length)
         _positive("the slide of a hopping window", self.slide)
+        _number("the origin of a hopping window", self.origin)
         if self.slide > self.length:
             raise BadWindow(
                 f"a slide of {self.slide} leaves gaps between windows of {self.length}",
@@ -93,6 +100,9 @@ class Landmark:
     """All the rows since `start`."""
 
     start: Time
+
+    def __post_init__(self) -> None:
+        _number("the start of a landmark window", self.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +150,17 @@ class Horizon:
     count_s: int = 0
 
 
+def _number(what: str, value: Time) -> None:
+    if not isinstance(value, int | float):
+        raise BadWindow(
+            f"{what} is {value!r}",
+            instead="give a number: microseconds for timestamps, days for dates",
+        )
+    if isinstance(value, int) and abs(value) > MOST_TIME:
+        raise BadWindow(f"{what} is {value}", instead=f"give {MOST_TIME} at most")
+
+
 def _positive(what: str, value: Time) -> None:
+    _number(what, value)
     if not value > 0:
         raise BadWindow(f"{what} is {value}", instead="give a number above zero")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isinf
 from typing import assert_never
 
 import numpy as np
@@ -22,6 +23,8 @@ from freshview.temporal.terms import (
     TupleCount,
     Window,
 )
+
+_ROUNDING = 8 * np.finfo(np.float64).eps
 
 
 def joins(window: Window, r: Stamps, s: Stamps) -> Mask:
@@ -62,6 +65,7 @@ def reach(window: Window, side: Side, time: Times) -> tuple[Times, Times] | None
     """The times, both ends included, among which lie those of all partners of rows of `side`.
 
     None where a window bounds no time. The interval may be wider than the window; `joins` decides.
+    Where times are doubles it is wider by what rounding may have taken.
 
     >>> low, high = reach(Between(0, 7), "S", np.array([100]))
     >>> low.tolist(), high.tolist()
@@ -71,15 +75,17 @@ def reach(window: Window, side: Side, time: Times) -> tuple[Times, Times] | None
         case FullHistory() | Landmark() | TupleCount():
             return None
         case Sliding(length):
-            return time - length, time + length
+            return _widened(time - length, time + length, time, length)
         case Between(low, high):
-            return (time + low, time + high) if side == "R" else (time - high, time - low)
+            first, last = (low, high) if side == "R" else (-high, -low)
+            return _widened(time + first, time + last, time, low, high)
         case Tumbling(length, origin):
             start = (time - origin) // length * length + origin
-            return start, start + length
+            return _widened(start, start + length, time, length, origin)
         case Hopping(length, slide, origin):
             start = _first_pane(window, time) * slide + origin
-            return start, _last_pane(window, time) * slide + origin + length
+            end = _last_pane(window, time) * slide + origin + length
+            return _widened(start, end, time, length, origin)
         case _:
             assert_never(window)
 
@@ -124,6 +130,15 @@ def panes(window: Tumbling | Hopping, time: Time) -> list[tuple[Time, Time]]:
     first, last = int(_first_pane(hop, at)[0]), int(_last_pane(hop, at)[0])
     starts = [hop.origin + k * hop.slide for k in range(first, last + 1)]
     return [(start, start + hop.length) for start in starts]
+
+
+def _widened(low: Times, high: Times, time: Times, *lengths: Time) -> tuple[Times, Times]:
+    """An interval around all that rounding may have cut off; integers are exact."""
+    if not np.issubdtype(np.result_type(low, high), np.floating):
+        return low, high
+    size = np.abs(time) + sum(abs(length) for length in lengths if not isinf(length))
+    pad = _ROUNDING * size
+    return low - pad, high + pad
 
 
 def _as_hopping(window: Tumbling) -> Hopping:

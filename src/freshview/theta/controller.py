@@ -53,6 +53,8 @@ class Policy:
             raise BadGrid(
                 f"epsilon is {self.epsilon}", instead="give a number above 0, and 1 at most"
             )
+        if self.cap is not None and not self.cap > 0:
+            raise BadGrid(f"the cap is {self.cap}", instead="give the bytes of a joiner, or None")
 
     @property
     def threshold(self) -> float:
@@ -154,6 +156,20 @@ def share_of(sizes: Sizes, groups: Groups, group: int) -> Sizes:
     """What one of the groups stores, by its share of the joiners."""
     part = groups.grids[group].mapping.joiners / groups.joiners
     return Sizes(sizes.r * part, sizes.s * part)
+
+
+def least_load(groups: Groups, sizes: Sizes) -> float:
+    """What the fullest joiner would store under the best mappings of these groups.
+
+    Groups store less than `grid.lower_bound`, which is about what a joiner receives: a tuple is
+    stored in one group and only visits the others.
+
+    >>> least_load(start(20), Sizes(100, 100)), least_load(start(16), Sizes(100, 100))
+    (40.0, 50.0)
+    """
+    best = choose(sizes, groups)
+    shares = (share_of(sizes, groups, k) for k in range(len(best.grids)))
+    return max(load_factor(g.mapping, share) for g, share in zip(best.grids, shares, strict=True))
 
 
 def _best(grid: Grid, sizes: Sizes) -> Grid:

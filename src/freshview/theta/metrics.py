@@ -11,8 +11,8 @@ from typing import TypeAlias
 class Metrics:
     """Counters since the start, and gauges of now.
 
-    `load` is what the fullest joiner holds in bytes; `optimum` what a joiner would hold under the
-    best mapping; `skew` the fullest joiner's bytes to the mean.
+    `load` is what the fullest joiner holds in bytes; `optimum` what it would hold under the
+    best mapping (by hash: the mean); `skew` the fullest joiner's bytes to the mean.
     """
 
     batches: int = 0
@@ -72,7 +72,7 @@ def prometheus(metrics: Metrics, join: str) -> str:
         lines.extend((f"# HELP {full} {what}", f"# TYPE {full} {kind}"))
         for labels, value in values.items():
             inside = ",".join(f'{k}="{_escaped(v)}"' for k, v in (("join", join), *labels))
-            lines.append(f"{full}{{{inside}}} {value:g}")
+            lines.append(f"{full}{{{inside}}} {_shown(value)}")
 
     def one(name: str, kind: str, what: str, value: float) -> None:
         put(name, kind, what, {(): value})
@@ -98,6 +98,11 @@ def prometheus(metrics: Metrics, join: str) -> str:
 
 def _by(label: str, values: Mapping[str, int] | Mapping[int, int]) -> Labelled:
     return {((label, str(name)),): float(n) for name, n in values.items()}
+
+
+def _shown(value: float) -> str:
+    """All its digits: the rate of a counter is that of its last ones."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def _escaped(text: str) -> str:

@@ -40,7 +40,7 @@ def joined(
     """Row numbers that join: S stored in two batches, R probing."""
     one, two = Source("r", {"a": kinds[0]}), Source("s", {"b": kinds[1]})
     theta = bind(conditions, one.relation, two.relation)
-    store = ArrayStore(Shape(theta, FullHistory(), False, False), "S")
+    store = ArrayStore(Shape(theta, FullHistory()), "S")
     half = len(s) // 2
     for part in (s[:half], s[half:]):
         store.add(tuples(two, "S", theta, [(v,) for v in part]))
@@ -182,7 +182,7 @@ def test_equal_hashes_of_unequal_values_do_not_join(monkeypatch: pytest.MonkeyPa
 def test_deletions_cancel_rows_and_give_their_room_back() -> None:
     source = Source("r", {"a": "int?"}, retracts=True)
     theta = bind((), source.relation, Source("s", {"b": "int"}).relation)
-    store = ArrayStore(Shape(theta, FullHistory(), False, False, retracts_r=True), "R")
+    store = ArrayStore(Shape(theta, FullHistory(), retracts_r=True), "R")
     random, counts = Random(3), dict.fromkeys((None, *range(9)), 0)
     for _ in range(300):
         value = random.choice(list(counts))

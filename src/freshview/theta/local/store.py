@@ -11,7 +11,6 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from freshview.temporal import FullHistory, Horizon, Window, expired, joins
-from freshview.temporal.terms import TIMED
 from freshview.theta.local.columns import Array, Tuples
 from freshview.theta.local.indexes import choose_index
 from freshview.theta.local.predicate import BoundTheta
@@ -30,8 +29,7 @@ class Shape:
 
     theta: BoundTheta
     window: Window
-    timed_r: bool
-    timed_s: bool
+    has_table: bool = False
     retracts_r: bool = False
     retracts_s: bool = False
 
@@ -41,11 +39,8 @@ class Shape:
 
     @property
     def limit(self) -> Window | None:
-        """The window, if it leaves out any pair: those over time need times on both sides."""
-        if isinstance(self.window, FullHistory):
-            return None
-        needs_time = isinstance(self.window, TIMED)
-        return None if needs_time and not (self.timed_r and self.timed_s) else self.window
+        """The window, if it leaves out any pair: the rows of a table are in all windows."""
+        return None if self.has_table or isinstance(self.window, FullHistory) else self.window
 
 
 class LocalStore(Protocol):

@@ -8,13 +8,13 @@ from typing import TypeAlias
 import numpy as np
 
 from freshview.temporal import Horizon
-from freshview.theta.grid import load_factor, lower_bound, optimal
+from freshview.theta.controller import least_load
 from freshview.theta.local.columns import Tuples
 from freshview.theta.local.store import ArrayStore, Shape
 from freshview.theta.metrics import Metrics
 from freshview.theta.migration import Transfers, exchanges_of
 from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStore
-from freshview.theta.operator.output import Pairs
+from freshview.theta.operator.output import Pairs, check_weights
 from freshview.theta.placement import Layout, hosts_of
 from freshview.theta.schemes import show_mappings
 from freshview.theta.terms import Groups, Mask, Placement, Side, Sizes
@@ -88,11 +88,12 @@ class Exchange:
             pairs.extend(self.joiners[host].join(r, kept_r, s))
             if self.is_migrating:
                 pairs.extend(self._join_retiring(host, sides))
+        check_weights(pairs)
         for host, sides in parts.items():
             for side, (tuples, kept) in sides.items():
                 self.joiners[host].store(side, tuples.take(kept))
         for side, tuples in batch.items():
-            self.stored[side] += float((tuples.size * np.sign(tuples.weight)).sum())
+            self.stored[side] += float((tuples.size * tuples.weight).sum())
         self.metrics.received_bytes += sum(received.values())
         if self.is_migrating and self.pace is not None:
             self._move(max(self.pace, NEW_BYTES_PAID * max(received.values())))
@@ -121,13 +122,10 @@ class Exchange:
         metrics.storage = {h: j.bytes("R") + j.bytes("S") for h, j in self.joiners.items()}
         metrics.migrating = self.is_migrating
         metrics.mapping = show_mappings(self.placement)
-        joiners = len(hosts_of(self.placement))
-        if isinstance(self.placement, Groups) and len(self.placement.grids) == 1:
-            metrics.optimum = load_factor(optimal(joiners, sizes), sizes)
-        elif isinstance(self.placement, Groups):
-            metrics.optimum = lower_bound(joiners, sizes)
+        if isinstance(self.placement, Groups):
+            metrics.optimum = least_load(self.placement, sizes)
         else:
-            metrics.optimum = sizes.total / joiners
+            metrics.optimum = sizes.total / len(hosts_of(self.placement))
 
     def _routed(self, batch: Mapping[Side, Tuples]) -> tuple[dict[int, Parts], dict[int, int]]:
         """The tuples for each host with which of them it stores, and the bytes that it gets."""

@@ -11,6 +11,7 @@ from freshview.calculus.rows import RowLike, checked
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow
 from freshview.temporal import Stamps
+from freshview.temporal.terms import MOST_TIME, Times
 from freshview.theta.keys import keys_by_content, keys_by_number
 from freshview.theta.local.columns import Column, Tuples, byte_sizes, column
 from freshview.theta.local.common_kind import hash_rows
@@ -20,20 +21,68 @@ from freshview.theta.operator.arrow import from_arrow
 from freshview.theta.operator.source import Source
 from freshview.theta.terms import Numbers, Side
 
+MOST_COPIES = (1 << 31) - 1
+"""How often a row may come or go in one change."""
+
 
 def read_columns(source: Source, rows: object) -> tuple[Column, ...]:
     """The columns of an Arrow table, of a mapping from names to arrays, or of a list of rows."""
     if isinstance(rows, pa.Table | pa.RecordBatch):
         return tuple(from_arrow(source.relation, rows, c) for c in source.relation.columns)
     if isinstance(rows, Mapping):
-        table = pa.table({c.name: rows[c.name] for c in source.relation.columns if c.name in rows})
+        try:
+            table = pa.table(dict(rows))
+        except (pa.ArrowException, ValueError, TypeError) as e:
+            raise BadRow(f"the columns of '{source.name}' cannot be read: {e}") from e
         return read_columns(source, table)
+    if hasattr(rows, "__arrow_c_stream__"):
+        return read_columns(source, pa.table(rows))
     if not isinstance(rows, Iterable):
         raise BadRow(
             f"the rows of '{source.name}' cannot be {rows!r}",
-            instead="give a list of rows, an Arrow table or a mapping from columns to arrays",
+            instead="give a list of rows, a table or a mapping from columns to arrays",
         )
     return _from_rows(source.relation, list(rows))
+
+
+def read_changes(
+    source: Source, changes: Iterable[tuple[RowLike, int]]
+) -> tuple[list[RowLike], Numbers]:
+    """Rows and how often each comes or goes; those that do neither are left out."""
+    rows, weights = [], []
+    for change in changes:
+        if not isinstance(change, tuple | list) or len(change) != 2:
+            raise BadRow(
+                f"a change of '{source.name}' cannot be {change!r}",
+                instead="give pairs of a row and how often it comes, such as ((1, 2), -1)",
+            )
+        row, count = change
+        if isinstance(count, bool) or not isinstance(count, int | np.integer):
+            raise BadRow(
+                f"a row of '{source.name}' cannot come {count!r} times", instead="give an integer"
+            )
+        if abs(int(count)) > MOST_COPIES:
+            raise BadRow(
+                f"a row of '{source.name}' cannot come {count} times at once",
+                instead=f"give {MOST_COPIES} at most",
+            )
+        if count:
+            rows.append(row)
+            weights.append(int(count))
+    return rows, np.array(weights, np.int64)
+
+
+def check_times(source: Source, times: Times) -> None:
+    """Refuse times that windows cannot add to."""
+    if (
+        times.dtype == np.int64
+        and len(times)
+        and max(-int(times.min()), int(times.max())) > MOST_TIME
+    ):
+        raise BadRow(
+            f"a row of '{source.name}' has a time beyond {MOST_TIME}",
+            instead="leave such rows out, or join without a window over time",
+        )
 
 
 def stamped(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from time import perf_counter
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from freshview.theta.local.predicate import Condition, bind
 from freshview.theta.local.store import Shape
 from freshview.theta.metrics import Metrics
 from freshview.theta.operator.exchange import Exchange
-from freshview.theta.operator.intake import read_columns, stamped
+from freshview.theta.operator.intake import check_times, read_changes, read_columns, stamped
 from freshview.theta.operator.joiner import SIDES
 from freshview.theta.operator.output import Output, Pairs, collect
 from freshview.theta.operator.source import Source
@@ -91,13 +92,14 @@ class ThetaJoin:
             raise BadJoin(f"both sources are called '{left.name}'", instead="rename one of them")
         self.name = name
         self.sources: dict[Side, Source] = {"R": left, "S": right}
-        self.window = window or FullHistory()
+        self.window = FullHistory() if window is None else window
         self._check_window()
+        if output_time not in get_args(OutputTime):
+            raise BadJoin(f"the time of a pair cannot be {output_time!r}", instead="use min or max")
         conditions = tuple(on) if isinstance(on, Sequence) else (on,)
         self.theta = bind(conditions, left.relation, right.relation)
-        shape = Shape(
-            self.theta, self.window, left.is_timed, right.is_timed, left.retracts, right.retracts
-        )
+        has_table = left.table or right.table
+        shape = Shape(self.theta, self.window, has_table, left.retracts, right.retracts)
         self._limit = shape.limit
         self.scheme = self._scheme(scheme, joiners, policy)
         self.metrics = Metrics()
@@ -127,14 +129,19 @@ class ThetaJoin:
         """Insert and delete rows: pairs of a row and how often it comes (or, below zero, goes)."""
         batches: dict[Side, tuple[object, Numbers | int]] = {}
         for side, given in self._by_side(changes).items():
-            counted = [(row, n) for row, n in given if n]
-            rows = [row for row, _ in counted]
-            batches[side] = rows, np.array([n for _, n in counted], np.int64)
+            rows, weights = read_changes(self.sources[side], given)
+            if isinstance(self.window, TupleCount) and (weights > 0).all():
+                copies = np.repeat(np.arange(len(rows)), weights)  # each is one of the last rows
+                rows, weights = [rows[k] for k in copies.tolist()], np.ones(len(copies), np.int64)
+            batches[side] = rows, weights
         return self._run(batches)
 
     def advance(self, watermarks: Mapping[str, Time] | None = None) -> Output:
         """A batch without rows: sources promise to have passed a time, and state goes on moving."""
-        for side, at in self._by_side(watermarks or {}).items():
+        times = self._by_side(watermarks or {})
+        for side, at in times.items():
+            self._check_watermark(self.sources[side], at)
+        for side, at in times.items():
             self._watermarks[side] = self._watermarks[side].advance(at)
         return self._run({})
 
@@ -183,7 +190,8 @@ class ThetaJoin:
             self._count(tuples, -1)
             raise
         late = {self.sources[side].name: b.late for side, b in batches.items() if b.late}
-        output = collect(self._columns, pairs, self._empty, self._output_time, late)
+        timed = self.sources["R"].is_timed, self.sources["S"].is_timed
+        output = collect(self._columns, pairs, self._empty, timed, self._output_time, late)
         for side, batch in batches.items():
             self._counts[side] += batch.rows
             if self.sources[side].is_timed:
@@ -220,6 +228,7 @@ class ThetaJoin:
         late: list[Row] = []
         timed = columns[source.time].valid if source.time is not None else np.ones(count, np.bool_)
         if source.is_timed and isinstance(self._limit, TIMED):
+            check_times(source, tuples.stamps.time)
             behind = self._watermarks[side].is_late(tuples.stamps.time) & timed
             late = python_rows([c.take(behind) for c in columns])
             usable &= timed & ~behind
@@ -228,7 +237,7 @@ class ThetaJoin:
 
     def _count(self, tuples: Mapping[Side, Tuples], sign: int) -> None:
         for side, batch in tuples.items():
-            sizes = batch.size * np.sign(batch.weight) * sign
+            sizes = batch.size * batch.weight * sign
             self.scheme.change(side, batch.key, batch.hash, sizes)
 
     def _horizon(self) -> Horizon:
@@ -255,7 +264,26 @@ class ThetaJoin:
                 )
         return {names[name]: rows for name, rows in given.items()}
 
+    def _check_watermark(self, source: Source, at: Time) -> None:
+        if not source.is_timed:
+            raise BadWindow(
+                f"the rows of '{source.name}' have no time", instead="name its time column"
+            )
+        if not isinstance(at, int | float) or isnan(at):
+            raise BadWindow(
+                f"'{source.name}' cannot have passed {at!r}",
+                instead="give a number: microseconds since 1970 for timestamps, days for dates",
+            )
+
     def _check_window(self) -> None:
+        if not isinstance(self.window, get_args(Window)):
+            raise BadWindow(f"{self.window!r} is no window", instead="use one as Sliding(length)")
+        kinds = [s.time_kind for s in self.sources.values() if s.time_kind]
+        if len(set(kinds)) > 1:
+            raise BadWindow(
+                f"one source has the time of a {kinds[0]}, the other of a {kinds[1]}",
+                instead="give both the same kind of time",
+            )
         for source in self.sources.values():
             if isinstance(self.window, TIMED) and not source.is_timed and not source.table:
                 raise BadWindow(
@@ -270,8 +298,15 @@ class ThetaJoin:
                 )
 
     def _scheme(self, asked: SchemeName | Scheme, joiners: int, policy: Policy | None) -> Scheme:
+        if not isinstance(joiners, int) or joiners < 1:
+            raise BadJoin(f"a join cannot run on {joiners} joiners", instead="give one or more")
         if not isinstance(asked, str):
             return asked
+        if asked not in get_args(SchemeName):
+            raise BadJoin(
+                f"no scheme is called '{asked}'",
+                instead=f"use one of {', '.join(get_args(SchemeName))}",
+            )
         retracts = any(source.retracts for source in self.sources.values())
         shrinking = retracts or not isinstance(self.window, FullHistory)
         policy = policy or Policy(fewest=joiners)

@@ -11,11 +11,14 @@ import pyarrow as pa
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column as Declared
+from freshview.errors import Overflow
 from freshview.temporal import output_time
 from freshview.temporal.terms import OutputTime, Times
 from freshview.theta.local.columns import Column, Tuples, concat, python_rows
 from freshview.theta.operator.arrow import to_arrow
 from freshview.theta.terms import Numbers
+
+_MOST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +67,29 @@ class Output:
         return pa.table([*arrays, pa.array(self.weight), pa.array(self.time)], names=names)
 
 
+def check_weights(pairs: Sequence[Pairs]) -> None:
+    """Refuse pairs that come more often than 64 bits can count."""
+    for p in pairs:
+        if int(np.abs(p.r.weight).max()) * int(np.abs(p.s.weight).max()) > _MOST:
+            raise Overflow(
+                "a pair comes more than 2^63 times", instead="insert its rows less often"
+            )
+
+
 def collect(
     declared: tuple[Declared, ...],
     pairs: Sequence[Pairs],
     empty: Pairs,
+    times: tuple[bool, bool],
     which: OutputTime,
     late: dict[str, list[Row]],
 ) -> Output:
-    """One output of the pairs of all joiners."""
+    """One output of the pairs of all joiners; `times` says which of the sides have some."""
     some = [p for p in pairs if len(p.r)] or [empty]
     r, s = concat([p.r for p in some]), concat([p.s for p in some])
     weight = r.weight * s.weight
-    time = output_time(which, r.stamps.time, s.stamps.time)
+    if all(times):
+        time = output_time(which, r.stamps.time, s.stamps.time)
+    else:
+        time = s.stamps.time if times[1] else r.stamps.time
     return Output(declared, (*r.columns, *s.columns), np.asarray(weight), time, late)

@@ -8,7 +8,7 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import read_type
 from freshview.errors import UnknownName
 from freshview.temporal.clock import Clock
-from freshview.temporal.terms import BadWindow, Time
+from freshview.temporal.terms import MOST_TIME, BadWindow, Time
 
 _TIMES = ("int", "double", "date", "timestamp")
 
@@ -18,8 +18,11 @@ class Source:
 
     `columns` maps names to types: int, double, string, bool, date, timestamp, decimal(n), each with
     a question mark if it may be NULL. The time of a row is that of the column `time`, or what a
-    `clock` says when it comes; rows more than `delay` behind the latest are late. Rows of a source
-    that `retracts` may be deleted. A `table` has no time: its rows are in every window.
+    `clock` says when it comes; rows more than `delay` behind the latest are late. Times are
+    numbers: microseconds since 1970 for timestamps, days for dates. Without a delay no row is
+    late, and windows keep all rows until `ThetaJoin.advance` says how far time has come; clocks
+    never go back, so theirs is zero. Rows of a source that `retracts` may be deleted. A `table` has
+    no time: its rows are in every window, and the rows of a stream that joins it are all kept.
 
     >>> Source("bids", {"t": "int", "price": "double?"}, time="t", delay=5).relation.columns[1].name
     'price'
@@ -41,15 +44,48 @@ class Source:
         declared = tuple(Column(c, read_type(t)) for c, t in columns.items())
         self.relation = Relation(name, declared, static=table)
         self.time = self._place(time)
-        self.delay = delay
+        self.delay = 0 if delay is None and clock is not None else delay
         self.clock = clock
         self.retracts = retracts
         self.table = table
+        self._check_time(delay)
         if retracts and clock is not None:
             raise BadWindow(
                 f"the rows of '{name}' get their time when they come, and a deletion another one",
                 instead="name a column with the time",
             )
+
+    def _check_time(self, delay: Time | None) -> None:
+        if self.time is not None and self.clock is not None:
+            raise BadWindow(
+                f"the rows of '{self.name}' have times of a column and of a clock",
+                instead="give one of the two",
+            )
+        if self.table and self.is_timed:
+            raise BadWindow(
+                f"'{self.name}' is a table, and its rows have no time",
+                instead="declare a stream, or leave out the time",
+            )
+        if delay is None:
+            return
+        if not self.is_timed:
+            raise BadWindow(
+                f"the rows of '{self.name}' have a delay and no time",
+                instead="name a column with the time, or a clock",
+            )
+        if not isinstance(delay, int | float) or not 0 <= delay <= MOST_TIME:
+            raise BadWindow(
+                f"the delay of '{self.name}' is {delay!r}",
+                instead="give a number, zero or more: microseconds for timestamps, days for dates",
+            )
+
+    @property
+    def time_kind(self) -> str | None:
+        """What its times count: days of dates, microseconds of timestamps, or numbers."""
+        if self.time is None:
+            return None
+        kind = self.relation.columns[self.time].type.kind
+        return kind if kind in ("date", "timestamp") else "number"
 
     @property
     def name(self) -> str:
