@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshview.theta.controller import Policy, choose, sampled, share_of, start
+from freshview.theta.controller import Policy, choose, least_load, sampled, share_of, start
 from freshview.theta.grid import (
     group_sizes,
     load_factor,
@@ -184,6 +184,21 @@ def test_any_number_of_joiners_stays_within_3_75(
         for _ in range(min(500, 1 + int(growth * join.counts.now.total * joiners))):
             join.change(side, 1)
             assert join.load() <= 3.75 * join.least_load() + 1
+            own = least_load(join.groups, join.counts.now)
+            assert own <= join.load() + 1e-9
+
+
+@given(st.integers(1, 300), SIZES)
+def test_groups_store_no_less_than_under_their_best_mappings(joiners: int, sizes: Sizes) -> None:
+    """What the fullest joiner stores, whatever the mappings; one grid is the optimum of J."""
+    groups = start(joiners)
+    best = least_load(groups, sizes)
+    for k, grid in enumerate(groups.grids):
+        share = share_of(sizes, groups, k)
+        every = [load_factor(m, share) for m in mappings(grid.mapping.joiners)]
+        assert min(every) <= best * (1 + 1e-12)
+    if len(groups.grids) == 1:
+        assert best == load_factor(optimal(joiners, sizes), sizes)
 
 
 @given(st.integers(1, 300), SIZES)

@@ -167,9 +167,11 @@ def least_load(groups: Groups, sizes: Sizes) -> float:
     >>> least_load(start(20), Sizes(100, 100)), least_load(start(16), Sizes(100, 100))
     (40.0, 50.0)
     """
-    best = choose(sizes, groups)
-    shares = (share_of(sizes, groups, k) for k in range(len(best.grids)))
-    return max(load_factor(g.mapping, share) for g, share in zip(best.grids, shares, strict=True))
+    loads = []
+    for k, grid in enumerate(groups.grids):
+        share = share_of(sizes, groups, k)
+        loads.append(load_factor(optimal(grid.mapping.joiners, share), share))
+    return max(loads)
 
 
 def _best(grid: Grid, sizes: Sizes) -> Grid:

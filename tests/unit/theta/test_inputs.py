@@ -158,6 +158,14 @@ def test_clocks_let_state_go() -> None:
     assert join.metrics.load <= 8 * 40
 
 
+def test_explain_says_when_nothing_is_purged() -> None:
+    r, s = Source("r", KEY, time="k"), Source("s", KEY, time="k", delay=3)
+    words = "no row is purged before advance() tells the time of 'r'"
+    assert words in ThetaJoin(r, s, window=Sliding(5)).explain()
+    assert "'s'" not in ThetaJoin(r, s, window=Sliding(5)).explain()
+    assert "purged" not in ThetaJoin(r, s).explain()
+
+
 def test_the_rows_of_a_table_are_in_every_window_and_give_no_time() -> None:
     bids = Source("bids", {"t": "int"}, time="t", delay=0)
     table = Source("names", KEY, table=True)

@@ -18,6 +18,7 @@ from freshview.temporal import (
     FullHistory,
     Hopping,
     Horizon,
+    Landmark,
     Sliding,
     Tumbling,
     TupleCount,
@@ -71,6 +72,7 @@ class ThetaJoin:
     Give it the changes of both sources batch by batch: every pair that the predicate and the window
     admit comes out once, when the later of its rows comes; a deletion takes its pairs back. While
     state moves, each joiner settles `pace` bytes of it a batch at least; with None, all at once.
+    A batch that raises is not joined at all. Sinks come after it: one that raises undoes nothing.
     """
 
     def __init__(
@@ -172,7 +174,11 @@ class ThetaJoin:
         else:
             index = "all the rows they have"
         mapping = show_mappings(self.placement)
-        return f"{self.scheme.explain()}\njoiners look up {index}\nmapping now: {mapping}"
+        lines = [self.scheme.explain(), f"joiners look up {index}", f"mapping now: {mapping}"]
+        if isinstance(self._limit, TIMED) and not isinstance(self._limit, Landmark):
+            silent = [s.name for s in self.sources.values() if s.delay is None]
+            lines += [f"no row is purged before advance() tells the time of '{n}'" for n in silent]
+        return "\n".join(lines)
 
     def _run(self, given: Mapping[Side, tuple[object, Numbers | int]]) -> Output:
         began = perf_counter()

@@ -61,7 +61,11 @@ class CountedJoin:
         )
 
     def least_load(self) -> float:
-        """The load factor of the best operator with as many joiners."""
+        """The load factor of the best operator with as many joiners.
+
+        For groups it is a bound on what a joiner receives that joins tuples only with those it
+        stores. Groups send tuples around and may store less, so the ratio may be below one.
+        """
         if len(self.groups.grids) > 1:
             return lower_bound(self.joiners, self.counts.now)
         joiners, now = self.joiners, self.counts.now
