@@ -171,7 +171,7 @@ def test_the_rows_of_a_table_are_in_every_window_and_give_no_time() -> None:
     table = Source("names", KEY, table=True)
     for window in (Sliding(5), TupleCount(2)):
         for which in ("min", "max"):
-            join = ThetaJoin(bids, table, window=window, output_time=which)  # type: ignore[arg-type]
+            join = ThetaJoin(bids, table, window=window, output_time=which)
             join.push({"names": [(k,) for k in range(5)]})
             output = join.push({"bids": [(-77,)]})
             assert len(output) == 5
