@@ -290,7 +290,8 @@ def test_static_tables_come_first(running: Instance) -> None:
     running.ready()
     running.ready()
     assert running.read_rows(SUMS) == [((0, 7, 1), 1)]
-    with pytest.raises(ProgramProblem, match="'S' is a static table, and a view was read or a change"):
+    too_late = "'S' is a static table, and a view was read or a change"
+    with pytest.raises(ProgramProblem, match=too_late):
         running.load_static(S, [(1,)])
     with pytest.raises(ProgramProblem, match="'T' is a stream; apply its rows"):
         running.load_static(T, [FULL])
