@@ -187,7 +187,7 @@ def _choose_among(
     A row that is in both is met in the index, where it counts as often as in both together.
     """
     names = sorted(outs(e.body) - inner.keys())
-    collect, others = materialize(terms, c.rest, names, inner)
+    collect, others = materialize(terms, c.rest, names, inner, of=e.body)
     within = terms.inner()
     before, known, fitting = search.begin_among(within, inner)
     held_by_atom: tuple[Test, ...] = (*fitting, *tests)

@@ -65,10 +65,13 @@ def lower_exists(terms: TermLowering, body: Expr, env: Bound, m: Count, k: Next)
 
 
 def materialize(
-    terms: TermLowering, body: Expr, names: Sequence[str], inner: Bound
+    terms: TermLowering, body: Expr, names: Sequence[str], inner: Bound, of: Expr | None = None
 ) -> tuple[Stmt, Table]:
-    """The rows of a term in a transient table."""
-    types = infer(body, terms.schema, {v: x.type for v, x in inner.items()})[1]
+    """The rows of a term in a transient table; `of` is the sum that it is a part of, if it is one.
+
+    The parts of a sum give its variables values of different types: a NULL alone has none.
+    """
+    types = infer(of or body, terms.schema, {v: x.type for v, x in inner.items()})[1]
     within = terms.inner()
 
     def collect(b: Bound, m: Count) -> list[Stmt]:

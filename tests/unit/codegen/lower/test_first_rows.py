@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import freshview
 from freshview.calculus.terms import Top
 from freshview.calculus.text import read
 from freshview.codegen.kernel.source import write
+from freshview.codegen.library.compiler import find_compiler
 from freshview.codegen.lower.first_rows import first_rows_of
 from freshview.codegen.options import KernelPasses
 from freshview.ivm.compile import compile_queries
@@ -80,3 +82,22 @@ def test_an_extreme_is_no_scan() -> None:
     p = program("SELECT SUM(m) FROM (SELECT MIN(c) AS m FROM r) x")
     assert write(p).scans == ()
     assert write(p, passes=KernelPasses(first_rows=False, defer=False)).scans != ()
+
+
+@pytest.mark.native
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize("rest", ["NULLIF(t, 1)", "CASE WHEN t = 1 THEN NULL ELSE t END"])
+def test_rows_beside_the_index_have_the_type_of_the_whole_choice(rest: str) -> None:
+    """NULL, the only value of the rows beside the index, gave its type to all the rows."""
+    answers = []
+    for engine in ("reference", "native"):
+        db = freshview.connect(engine=engine)
+        db.execute(
+            f"""CREATE STREAM r (i INT NOT NULL, t INT NOT NULL);
+            CREATE VIEW first AS SELECT {rest} AS x FROM r ORDER BY x NULLS LAST LIMIT 3;
+            CREATE VIEW others AS SELECT i, COUNT(*) AS n FROM r
+              WHERE NOT EXISTS (SELECT x FROM first f WHERE f.x = r.t) GROUP BY i;"""
+        )
+        db.insert("r", [(0, 1), (3, 30), (1, 13), (2, 14), (5, 31)])
+        answers.append(sorted(db.view("others").rows()))
+    assert answers == [[(0, 1), (5, 1)], [(0, 1), (5, 1)]]
