@@ -69,14 +69,30 @@ class Maps:
                 return View(
                     known.name, tuple(renaming[k.name] for k in known.keys), arguments
                 ), None
-        payload, types = infer(definition, self.schema, inputs)
-        keys = tuple(sorted(outs(definition)))
+        names = self._apart_from_params(definition, fill)
+        asking = {new: old for old, new in names.items()}
+        owned = rename(definition, names)
+        payload, types = infer(owned, self.schema, inputs)
+        keys = tuple(sorted(outs(owned)))
         columns = tuple(Column(k, types[k]) for k in keys)
         arguments = tuple(sorted(inputs))
         asked = tuple(Column(k, inputs[k]) for k in arguments)
-        new = Map(self._name(hint), columns, payload, definition, asked, fill)
+        new = Map(self._name(hint), columns, payload, owned, asked, rename(fill, names))
         self._register(new, level)
-        return View(new.name, keys, arguments), new
+        return View(new.name, tuple(asking.get(k, k) for k in keys), arguments), new
+
+    def _apart_from_params(self, *terms: Expr) -> dict[str, str]:
+        """New names for variables that are called as parameters of triggers: they are others."""
+        own = set().union(*map(variables, terms))
+        names: dict[str, str] = {}
+        for old in sorted(own & self.params):
+            n, new = 1, old.lstrip("_").removeprefix("d_")
+            plain = new
+            while new in own or new in self.params:
+                n, new = n + 1, f"{plain}_{n}"
+            names[old] = new
+            own.add(new)
+        return names
 
     def redefine(self, name: str, definition: Expr) -> None:
         """Give a map an equal definition."""
