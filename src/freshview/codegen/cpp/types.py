@@ -321,7 +321,14 @@ def _scaled(x: Cpp, digits: int, result: Type, target: CppType) -> Cpp:
 
 
 def zero_if_null(x: Cpp) -> Cpp:
-    """A value as a multiplicity: NULL counts as nothing."""
+    """A value as a multiplicity: NULL counts as nothing.
+
+    >>> from freshview.calculus.types import NULL
+    >>> zero_if_null(constant(None, NULL)).text
+    'i64(0ll)'
+    """
+    if x.type.kind == "null":  # no other type tells that it was NULL
+        return constant(0, INT)
     if not x.nullable:
         return x
     return Cpp(f"or_zero({x.text})", x.type.not_null(), x.cpp_type)
