@@ -32,7 +32,7 @@ COMPILED = [
 STRATEGIES = ("auto", "auto", "higher-order", "first-order", "project", "reeval")
 MODES = ("auto", "batch", "tuple")
 
-FAILED = (702, 1771, 20031, 20083, 40017, 70012, 70036)
+FAILED = (702, 1771, 20031, 20083, 40017, 70012, 70036, 80001)
 """Seeds that once gave wrong rows, or were refused."""
 LONG = (1771, 40017)
 """Those of them whose kernels take longest."""

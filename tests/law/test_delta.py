@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freshview.calculus.build import mul
 from freshview.calculus.scope import outs
-from freshview.calculus.text import show
+from freshview.calculus.terms import Delta, Expr, Rel
+from freshview.calculus.text import read, show
+from freshview.calculus.walk import bottom_up
 from freshview.ivm.delta import delta
+from freshview.ivm.domains import extract_domain
 from freshview.program.updates import Update
 from freshview.reference.oracle.evaluate import Database
 from freshview.simplify import simplify
@@ -60,6 +65,48 @@ def test_single_row(data: st.DataObject, sign: int) -> None:
     d = delta(e, Update(relation, params, sign))
     context = {**env, **dict(zip(params, row, strict=True))}
     assert meaning(d, db, context, keys) == law, show(d)
+
+
+@examples(500)
+@given(data=st.data())
+def test_a_domain_holds_wherever_its_term_does(data: st.DataObject) -> None:
+    e = data.draw(terms(bound=GIVEN, depth=3))
+    relation = data.draw(st.sampled_from(sorted(RELATIONS)))
+    db, env = data.draw(databases()), data.draw(contexts(GIVEN))
+    with_change = replace(db, deltas={**db.deltas, relation: data.draw(deltas(relation))})
+    small = data.draw(st.frozensets(st.sampled_from(sorted(RELATIONS))))
+
+    def as_change(t: Expr) -> Expr | None:
+        return Delta(t.name, t.vars) if isinstance(t, Rel) and t.name == relation else None
+
+    for term in (bottom_up(e, as_change), delta(e, Update(relation))):
+        keys = tuple(sorted(outs(term) - set(env)))
+        domain = extract_domain(term, known=frozenset(GIVEN), small=small)
+        bounded = mul(*domain, term)
+        assert meaning(bounded, with_change, env, keys) == meaning(term, with_change, env, keys), (
+            show(term),
+            show(mul(*domain)),
+        )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sum[d]((DELTA S)(a, b) * (n := Sum[b](R(b, c))) * {n = 0} * T(p) * (d := p + b))",
+        "Sum[d]((DELTA S)(a, b) * (n := Sum[b](S(b, c))) * T(p) * (d := n + p + b))",
+        "Sum[p]((DELTA S)(a, b) * T(p) * (n := Sum[p, b](R(p, b))) * {n = 0})",
+    ],
+)
+def test_nested_sums_of_nothing_are_in_the_domain(text: str) -> None:
+    """`(n := Q)` has a row where Q has none, so what Q reads bounds nothing."""
+    e = read(text)
+    relations = {"R": {(1, 2): 1}, "S": {(1, 1): 1}, "T": {(1,): 1, (5,): 1}}
+    db = Database(relations, {"S": {(0, 1): 1, (0, 2): 1, (0, 7): 1}})
+    for small in ("", "R", "RST"):
+        domain = extract_domain(e, small=frozenset(small))
+        assert meaning(mul(*domain, e), db, {}, tuple(sorted(outs(e)))) == meaning(
+            e, db, {}, tuple(sorted(outs(e)))
+        )
 
 
 @examples(300)

@@ -147,10 +147,8 @@ class _Extraction:
                 return (Exists(e),)
             case Sum(keys, body):
                 return self.project(self.domain(body), frozenset(keys))
-            case Lift(var, body):
-                if not has_data(body):
-                    return (e,)
-                return tuple(p for p in self.domain(body) if var not in free(p))
+            case Lift(_, body):  # it holds where its body has no row, too
+                return () if has_data(body) else (e,)
             case Exists(body):
                 return self.domain(body)
             case Top(keys, _, _, body):
