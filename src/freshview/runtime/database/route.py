@@ -175,14 +175,14 @@ class Routes:
         return True
 
     def _take_back(self, parts: Sequence[Part], done: int, e: BaseException) -> None:
-        taken = []
+        applied = []
         for route, rows, counts, sign in parts:
             steps = min(done, len(route.steps))
-            taken.append((route, Change(route.relation, None, rows, counts, sign), steps))
+            applied.append((route, Change(route.relation, None, rows, counts, sign), steps))
             done -= steps
             if steps < len(route.steps):
                 if isinstance(e, StateLost):
                     route.lose(steps)
                 break
-        for route, change, steps in reversed(taken):
+        for route, change, steps in reversed(applied):
             route.take_back(change, steps)
