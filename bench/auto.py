@@ -241,9 +241,9 @@ def measure(case: Case, mode: Mode) -> Line:
     # these are not stopped by it, and the other choice is still compared with them.
     blind = run(choice(Statistics()))
     work = {name: run(program) for name, program in programs(case, mode)}
-    told = choice(case.statistics)
-    informed = run(told)
-    name = told.notes[0].removeprefix("strategy: ").split(", for")[0]
+    chosen = choice(case.statistics)
+    informed = run(chosen)
+    name = chosen.notes[0].removeprefix("strategy: ").split(", for")[0]
     return Line(case.name, mode, name, informed or MOST * least, blind or MOST * least, work)
 
 

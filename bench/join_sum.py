@@ -176,7 +176,7 @@ def repeated(repeat: int, measure: Callable[[], tuple[float, Rows]]) -> Timed:
 
 def pathway(repeat: int, stream: data.Stream) -> dict[str, Timed]:
     """The same of Pathway, if it can run."""
-    runs = [found for _ in range(repeat) if (found := pathway_peer.measure(stream))]
+    runs = [run for _ in range(repeat) if (run := pathway_peer.measure(stream))]
     if len(runs) < repeat:
         return {}
     seconds = [run[pathway_peer.NAME][0] for run in runs]

@@ -133,8 +133,8 @@ def duck_bytes(used: dict[str, list[str]], stream: data.Stream) -> int:
         db.register("rows", rows)
         db.execute(f"CREATE TABLE {name} AS SELECT * FROM rows")
         db.unregister("rows")
-    [(taken,)] = db.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
-    return int(taken)
+    [(size,)] = db.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
+    return int(size)
 
 
 def _survivors(stream: data.Stream, name: str) -> pa.Table:
@@ -174,8 +174,8 @@ def measure(case: str, args: argparse.Namespace) -> dict[str, float]:
     if kernel := ask("kernel", kernel_bytes, program, catalog, static, stream):
         figures["kernel"], figures["floor"] = kernel
     used = used_columns(start(program, catalog, static), names)
-    if taken := ask("DuckDB", duck_bytes, used, stream):
-        figures["duckdb"] = taken
+    if duckdb_bytes := ask("DuckDB", duck_bytes, used, stream):
+        figures["duckdb"] = duckdb_bytes
     if CASES[case][1]:
         lean = ask("keep_rows=False", _lean, case, static, stream)
         whole = ask("defaults", database_bytes, case, static, stream)

@@ -99,7 +99,7 @@ def static_of(workload: str) -> set[str]:
     return {r.name for r in catalog_of(workload).relations.values() if r.static}
 
 
-Given = tuple[int, Exported, np.ndarray]
+KernelBatch = tuple[int, Exported, np.ndarray]
 """A window as a kernel takes it: the number of the relation, its rows, their counts."""
 
 
@@ -110,7 +110,7 @@ class Running:
     engine: KernelEngine
     name: str
 
-    def ready(self, runs: Sequence[Sequence[Window]]) -> list[list[Given]]:
+    def ready(self, runs: Sequence[Sequence[Window]]) -> list[list[KernelBatch]]:
         """Runs of windows as the kernel takes them."""
         kernel = self.engine.kernel
         number = {r.name: i for i, r in enumerate(kernel.relations)}

@@ -125,8 +125,8 @@ def ratios_of(part: str, results: Any) -> Ratios:
     >>> ratios_of("machine", {"ratios": {"q01": 0.5}}), ratios_of("growth", {"x": {"1": None}})
     ({'machine: q01': 0.5}, {})
     """
-    told = results.get("ratios") if isinstance(results, dict) else None
-    ratios = told if told is not None else READERS.get(part, lambda _: {})(results)
+    stored = results.get("ratios") if isinstance(results, dict) else None
+    ratios = stored if stored is not None else READERS.get(part, lambda _: {})(results)
     return {f"{part}: {name}": float(value) for name, value in ratios.items()}
 
 

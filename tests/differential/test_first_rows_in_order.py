@@ -93,7 +93,7 @@ def test_orders_that_follow_later_are_those_that_follow_at_once(sql: str) -> Non
     rng = random.Random(sql)
     rows: list[tuple[Any, ...]] = []
     name = program.queries[0].name
-    told: dict[Any, Any] = {}
+    summed: dict[Any, Any] = {}
     for step in range(40):
         count = rng.choice((1, 3, 40, 4000 if step % 10 == 3 else 5))
         new = [
@@ -116,5 +116,5 @@ def test_orders_that_follow_later_are_those_that_follow_at_once(sql: str) -> Non
                 m.name: at_once.contents(m.name) for m in program.maps
             }
         if step > 15 and rng.random() < 0.3:
-            told = added(told, later.changes(name).items())
-            assert told == at_once.read(name)
+            summed = added(summed, later.changes(name).items())
+            assert summed == at_once.read(name)

@@ -57,5 +57,5 @@ def test_kernels_of_merged_programs_follow_their_tables(seed: int, mode: Mode) -
             if relation in known:
                 engine.apply({relation: changes})
         for name, sql in world.views:
-            found, expected = rows(engine, name), duck.query(sql)
-            assert same(found, expected), f"{world.script()}\n{name}, batch {number}, {found}"
+            actual, expected = rows(engine, name), duck.query(sql)
+            assert same(actual, expected), f"{world.script()}\n{name}, batch {number}, {actual}"

@@ -1,7 +1,7 @@
 """Random SELECTs, maintained by every strategy, give DuckDB's rows after every batch.
 
 A failure prints the text, the stream and both answers; `pytest -k seed-7-` repeats seed 7. Make
-the text small, add it to FOUND, and keep it there when it is mended.
+the text small, add it to REGRESSIONS, and keep it there when it is mended.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SEEDS = range(144)
 MORE_SEEDS = [*range(144, 240), *range(1000, 1400)]
 
 # Texts that once failed, made small: every strategy must do them for good.
-FOUND: tuple[Script, ...] = (
+REGRESSIONS: tuple[Script, ...] = (
     # A domain that reads a variable before the change binds it
     Script(
         "SELECT t.k FROM t WHERE t.k IN (SELECT COUNT(s.a) FROM s WHERE s.d = t.a GROUP BY s.d)"
@@ -88,7 +88,7 @@ def test_random_view_follows_its_tables_by_every_strategy(seed: int) -> None:
         agree(random_script(seed), variant, strategy, mode, seed=seed, batches=BATCHES)
 
 
-@pytest.mark.parametrize("script", FOUND, ids=str)
+@pytest.mark.parametrize("script", REGRESSIONS, ids=str)
 def test_view_that_once_failed_follows_its_tables(script: Script) -> None:
     for variant in ("u static", "r static"):
         for strategy, mode in PAIRS:

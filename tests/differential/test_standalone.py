@@ -59,10 +59,10 @@ CREATE VIEW items_now AS SELECT id, price, w, d, at, ok FROM items;
 
 
 def compiler() -> CppCompiler:
-    found = kernels.compiler()
-    if found is None:
+    compiler_here = kernels.compiler()
+    if compiler_here is None:
         pytest.skip("there is no C++ compiler")
-    return found
+    return compiler_here
 
 
 def planned(queries: Iterable[Query], catalog: Any) -> Standalone:

@@ -27,7 +27,7 @@ pytestmark = [
 CHOICES = [(s, m) for s in STRATEGIES if s != "caches" for m in MODES]
 
 # Kernels that the compiler refused.
-FOUND: tuple[tuple[str, str], ...] = (
+REGRESSIONS: tuple[tuple[str, str], ...] = (
     # NULL where a text is asked for
     ("SELECT COALESCE(NULLIF(r.s, ''), w.s) AS x FROM r, w WHERE r.k = w.k", "higher-order"),
     (
@@ -71,7 +71,7 @@ def follow(script: Script, strategy: str, mode: Mode, seed: int, start: Start) -
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("sql", "strategy"), FOUND)
+@pytest.mark.parametrize(("sql", "strategy"), REGRESSIONS)
 def test_text_that_was_refused(sql: str, strategy: str, mode: Mode) -> None:
     follow(Script(sql), strategy, mode, 3, unoptimized)
 

@@ -1,7 +1,8 @@
 """Several random views in one pipeline or database: after every batch each has DuckDB's rows.
 
 `pytest -m full -k "hundred and spark" tests/differential/test_together.py` runs a hundred seeds on
-Spark, `-k "hundred and kernels"` with workers in this process. A seed that fails stays, in FOUND.
+Spark, `-k "hundred and kernels"` with workers in this process. A seed that fails stays, in
+REGRESSIONS.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ SEEDS = (0, 5, 6, 12, 15)
 SHARING = (6, 12, 15)
 """Those of them with views that read a common table."""
 
-FOUND: tuple[int, ...] = ()
+REGRESSIONS: tuple[int, ...] = ()
 """Seeds that once failed."""
 
 HUNDRED = range(100)
@@ -39,7 +40,7 @@ def test_views_follow_their_tables_together(tmp_path: Path, seed: int) -> None:
 
 @pytest.mark.native
 @COMPILED
-@pytest.mark.parametrize("seed", [5, 12, *FOUND])
+@pytest.mark.parametrize("seed", [5, 12, *REGRESSIONS])
 def test_kernels_follow_their_tables_together(tmp_path: Path, seed: int) -> None:
     agree(together(seed), tmp_path, InlineRunner(), _settings(tmp_path, native=True))
 

@@ -30,7 +30,7 @@ from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.terms import Distributed
 from freshview.durable import task
-from freshview.durable.epoch import TakenOver
+from freshview.durable.epoch import DriverFenced
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
@@ -247,7 +247,7 @@ class Run:
             try:
                 first.apply(self.batches[min(first.version, VERSIONS - 1)])
                 raise AssertionError("the first driver was not refused")
-            except TakenOver:
+            except DriverFenced:
                 pass
         self.check(second)
 

@@ -73,8 +73,8 @@ def test_a_view_that_is_compared_says_so() -> None:
     sql = "SELECT k, SUM(v) AS v FROM r GROUP BY k ORDER BY v LIMIT 3"
     db = freshview.connect(engine="native")
     db.execute(f"{STREAMS} CREATE VIEW q AS {sql};")
-    told = "== changes\nO(view): for subscribers, two reads of it are compared, as it is read by"
-    assert (told in db.view("q").explain()) == (work(sql, MANY) > SLACK * work(sql, FEW))
+    warning = "== changes\nO(view): for subscribers, two reads of it are compared, as it is read by"
+    assert (warning in db.view("q").explain()) == (work(sql, MANY) > SLACK * work(sql, FEW))
     slow = freshview.connect(engine="reference")
     slow.execute(f"{STREAMS} CREATE VIEW q AS {sql};")
     assert "are compared, as 'q' has keys, and no row of the query" in slow.view("q").explain()

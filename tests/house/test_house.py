@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,10 @@ from tests.house.rooms import ROOT, rooms
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_FILES = 25
+
+RESULT_WORDS = {"found", "told", "made", "taken", "given"}
+"""They say that something is a result, and not what it is."""
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 CALL = re.compile(r"`([\w/]+\.py)`\s+`(\w+)(?:\(\))?`")
 """A hop of a call chain: a file and a function or class in it."""
@@ -66,6 +71,16 @@ def test_folders_have_few_files() -> None:
     assert {f: n for f, n in counts.items() if n > MOST_FILES} == {}
 
 
+def test_names_say_what_a_thing_is() -> None:
+    vague = {
+        f"{module}: {name}"
+        for module, path in modules().items()
+        for name in (path.stem, *_bound_names(ast.parse(path.read_text())))
+        if any(word.lower() in RESULT_WORDS for word in WORD.findall(name))
+    }
+    assert vague == set()
+
+
 def test_the_picture_of_the_rooms_is_drawn_anew(request: pytest.FixtureRequest) -> None:
     path = ROOT / "docs" / "internals" / "rooms.svg"
     text = show_svg(rooms())
@@ -91,6 +106,24 @@ def _defined(path: Path) -> set[str]:
         return set()
     kinds = (ast.FunctionDef, ast.ClassDef)
     return {n.name for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, kinds)}
+
+
+def _bound_names(tree: ast.AST) -> Iterator[str]:
+    """The names that a module gives: what it calls by the names of others is theirs."""
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.Attribute(attr=name, ctx=ast.Store())
+                | ast.arg(arg=name)
+                | ast.FunctionDef(name=name)
+                | ast.ClassDef(name=name)
+                | ast.alias(asname=str(name))
+                | ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+            ):
+                yield name
 
 
 def _contracts() -> list[dict[str, list[str]]]:

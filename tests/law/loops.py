@@ -105,7 +105,7 @@ def agree(case: Case, names: Iterable[str] = PASSES) -> int:
     }
     for engine in (reference, *engines.values()):
         engine.load(case.static)
-    told: dict[str, Any] = {}
+    summed: dict[str, Any] = {}
     for number, batch in enumerate(((), *case.batches)):
         for relation, changes in batch:
             refused = _refuses(reference, relation, changes)
@@ -114,22 +114,22 @@ def agree(case: Case, names: Iterable[str] = PASSES) -> int:
                 assert also == refused or refused, f"{name}, batch {number}: refused {changes}"
         _same_rows(reference, engines, number)
         for name, engine in engines.items():
-            _changes_add_up(engine, case.program, told, f"{name}, batch {number}")
+            _changes_add_up(engine, case.program, summed, f"{name}, batch {number}")
     return len(engines)
 
 
-def _changes_add_up(engine: Any, program: Program, told: dict[str, Any], where: str) -> None:
+def _changes_add_up(engine: Any, program: Program, summed: dict[str, Any], where: str) -> None:
     """What an engine has told of a query since the beginning is the query, after every batch.
 
-    `told` has it, by engines (which `where` begins with) and queries.
+    `summed` has it, by engines (which `where` begins with) and queries.
     """
     for q in program.queries:
         of = f"{where.partition(',')[0]} {q.name}"
         delta = engine.changes(q.name)
         assert all(delta.values()), f"{where}: {q.name} has rows that did not change: {delta}"
-        told[of] = added(told.get(of, {}), delta.items())
+        summed[of] = added(summed.get(of, {}), delta.items())
         rows = engine.read(q.name)
-        assert told[of] == rows, _difference(f"changes of {q.name}", where, 0, told[of], rows)
+        assert summed[of] == rows, _difference(f"changes of {q.name}", where, 0, summed[of], rows)
 
 
 def kernel_agrees(case: Case, passes: str) -> None:
@@ -138,7 +138,7 @@ def kernel_agrees(case: Case, passes: str) -> None:
     kernel = kernel_engine(case.program, case.functions, Flags(optimize=0), passes=PASSES[passes])
     for engine in (reference, kernel):
         engine.load(case.static)
-    told: dict[str, Any] = {}
+    summed: dict[str, Any] = {}
     for number, batch in enumerate(((), *case.batches)):
         for relation, changes in batch:
             assert _refuses(kernel, relation, changes) == _refuses(reference, relation, changes)
@@ -146,7 +146,7 @@ def kernel_agrees(case: Case, passes: str) -> None:
             there = Counter({row: n for row, n in rows_of(reference, q.name).items() if n > 0})
             rows = rows_of(kernel, q.name)
             assert same(rows, there), _difference(q.name, f"{passes}, kernel", number, rows, there)
-        _changes_add_up(kernel, case.program, told, f"{passes}, batch {number}")
+        _changes_add_up(kernel, case.program, summed, f"{passes}, batch {number}")
 
 
 def _refuses(engine: Any, relation: str, changes: Any) -> bool:

@@ -19,7 +19,7 @@ from tests.law.strategies import MAPS, OPS, POOL, RELATIONS, contexts, databases
 from tests.law.test_evaluate import run
 from tests.law.test_simplify import filled, meaning
 
-GIVEN = ("x",)
+BOUND = ("x",)
 
 
 @st.composite
@@ -50,9 +50,9 @@ def joins(draw: st.DrawFn, *kinds: type, most: int) -> list[Expr]:
 def test_any_order_can_be_arranged(data: st.DataObject) -> None:
     factors = data.draw(joins(Rel, Delta, Delta, View, most=6))
     e = mul(*data.draw(st.permutations(factors)))
-    db, env = data.draw(databases()), data.draw(contexts(GIVEN))
-    new = arrange(e, frozenset(GIVEN))
-    check_bound(new, frozenset(GIVEN))
+    db, env = data.draw(databases()), data.draw(contexts(BOUND))
+    new = arrange(e, frozenset(BOUND))
+    check_bound(new, frozenset(BOUND))
     keys = tuple(sorted(outs(new)))
     law = evaluate(mul(*factors), db, env, keys=keys)
     assert evaluate(new, db, env, keys=keys) == law, show(new)

@@ -22,7 +22,7 @@ from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, contexts, databases, deltas, rows_of, terms, updated
 from tests.law.test_simplify import filled, meaning, without_nulls
 
-GIVEN = ("w",)
+BOUND = ("w",)
 
 
 def difference(new: dict, old: dict) -> dict:
@@ -35,9 +35,9 @@ def difference(new: dict, old: dict) -> dict:
 @examples(500)
 @given(data=st.data())
 def test_batch(data: st.DataObject) -> None:
-    e = data.draw(terms(bound=GIVEN, depth=3))
+    e = data.draw(terms(bound=BOUND, depth=3))
     relation = data.draw(st.sampled_from(sorted(RELATIONS)))
-    db, env = data.draw(databases()), data.draw(contexts(GIVEN))
+    db, env = data.draw(databases()), data.draw(contexts(BOUND))
     change = data.draw(deltas(relation))
     after = replace(
         db, relations={**db.relations, relation: updated(db.relations[relation], change)}
@@ -52,9 +52,9 @@ def test_batch(data: st.DataObject) -> None:
 @examples(500)
 @given(data=st.data(), sign=st.sampled_from([1, -1]))
 def test_single_row(data: st.DataObject, sign: int) -> None:
-    e = data.draw(terms(bound=GIVEN, depth=3))
+    e = data.draw(terms(bound=BOUND, depth=3))
     relation = data.draw(st.sampled_from(sorted(RELATIONS)))
-    db, env = data.draw(databases()), data.draw(contexts(GIVEN))
+    db, env = data.draw(databases()), data.draw(contexts(BOUND))
     row = data.draw(rows_of(RELATIONS[relation]))
     after = replace(
         db, relations={**db.relations, relation: updated(db.relations[relation], {row: sign})}

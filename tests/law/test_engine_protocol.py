@@ -125,7 +125,7 @@ def added(total: Counter[Any], delta: dict[Any, Any]) -> Counter[Any]:
 def test_rows_and_changes_follow_every_batch(make: Start, sql: str, mode: Mode) -> None:
     c = case(sql, mode)
     engine, reference = c.start(make), c.start(ReferenceEngine)
-    told: Counter[Any] = Counter()
+    summed: Counter[Any] = Counter()
     for number, batch in enumerate([{}, *c.batches]):
         if batch:
             engine.apply(batch)
@@ -133,8 +133,8 @@ def test_rows_and_changes_follow_every_batch(make: Start, sql: str, mode: Mode) 
         wanted, actual = rows(reference, c.query), rows(engine, c.query)
         assert same(actual, wanted), f"batch {number}: {actual - wanted} != {wanted - actual}"
         if number % 3 != 1:  # some answers are of two batches
-            told = added(told, engine.changes(c.query))
-            assert told == engine.read(c.query)
+            summed = added(summed, engine.changes(c.query))
+            assert summed == engine.read(c.query)
             assert engine.changes(c.query) == {}
 
 
@@ -153,8 +153,8 @@ def test_a_new_engine_goes_on_from_a_snapshot(make: Start, sql: str, mode: Mode)
         engine.apply(batch)
         other.apply(batch)
         assert other.read(c.query) == engine.read(c.query)
-    told = added(Counter(then), other.changes(c.query))
-    assert told == other.read(c.query)
+    summed = added(Counter(then), other.changes(c.query))
+    assert summed == other.read(c.query)
     engine.restore(snapshot)
     assert engine.read(c.query) == then, "later changes have touched the snapshot"
 

@@ -192,12 +192,12 @@ def test_a_query_is_taken_out_again(parts: list[Program], data: Any) -> None:
     merged = merge(parts)
     for gone in range(len(parts)):
         left = [p for i, p in enumerate(parts) if i != gone]
-        taken_out = without(merged, f"q{gone}")
-        assert up_to_names(taken_out) == up_to_names(merge(left))
-        assert f"q{gone}" not in taken_out.view_notes
-        if left == parts[:1] and all(r in taken_out.relations for r in parts[0].relations):
-            assert up_to_names(taken_out) == up_to_names(parts[0])
-        agree([replace(p, relations=taken_out.relations) for p in left], taken_out, *data)
+        rest = without(merged, f"q{gone}")
+        assert up_to_names(rest) == up_to_names(merge(left))
+        assert f"q{gone}" not in rest.view_notes
+        if left == parts[:1] and all(r in rest.relations for r in parts[0].relations):
+            assert up_to_names(rest) == up_to_names(parts[0])
+        agree([replace(p, relations=rest.relations) for p in left], rest, *data)
 
 
 @examples(50)
@@ -255,8 +255,8 @@ def test_views_in_sql_answer_as_they_do_apart(seed: int) -> None:
 @pytest.mark.parametrize("workload", ["tpch", "finance", "housing", "retailer"])
 def test_merging_shares_what_compiling_together_shares(workload: str, strategy: str) -> None:
     """With one strategy for all, views that are compiled apart share no less."""
-    found = [case(workload, name) for name in case_names(workload)]
-    catalog, queries = found[0].catalog, [c.query for c in found]
+    cases = [case(workload, name) for name in case_names(workload)]
+    catalog, queries = cases[0].catalog, [c.query for c in cases]
     options = replace(STRATEGIES[strategy], mode="batch")
     declared = list(catalog.relations.values())
     apart = [compile_queries([q], declared, options, catalog.functions) for q in queries]

@@ -13,13 +13,13 @@ from freshview.reference.oracle.evaluate import Database, evaluate, solve
 from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, contexts, databases, terms
 
-GIVEN = ("x", "y", "g")
-any_term = terms(bound=GIVEN, atoms=ALL_ATOMS, hygienic=False)
-hygienic_term = terms(bound=GIVEN, atoms=ALL_ATOMS)
+BOUND = ("x", "y", "g")
+any_term = terms(bound=BOUND, atoms=ALL_ATOMS, hygienic=False)
+hygienic_term = terms(bound=BOUND, atoms=ALL_ATOMS)
 
 
 @examples(300)
-@given(any_term, databases(), contexts(GIVEN))
+@given(any_term, databases(), contexts(BOUND))
 def test_a_term_binds_its_outs_and_nothing_else(
     e: Expr, db: Database, env: dict[str, Value]
 ) -> None:
@@ -28,7 +28,7 @@ def test_a_term_binds_its_outs_and_nothing_else(
 
 
 @examples(300)
-@given(any_term, databases(), contexts(GIVEN))
+@given(any_term, databases(), contexts(BOUND))
 def test_a_term_sees_its_free_variables_and_nothing_else(
     e: Expr, db: Database, env: dict[str, Value]
 ) -> None:
@@ -38,10 +38,10 @@ def test_a_term_sees_its_free_variables_and_nothing_else(
 
 
 @examples(300)
-@given(hygienic_term, databases(), contexts(GIVEN))
+@given(hygienic_term, databases(), contexts(BOUND))
 def test_names_do_not_matter(e: Expr, db: Database, env: dict[str, Value]) -> None:
     # Names keep their order, since a Top breaks ties by it.
-    new = {v: f"{v}_new" for v in {*variables(e), *GIVEN}}
+    new = {v: f"{v}_new" for v in {*variables(e), *BOUND}}
     renamed = rename(e, new)
     assert outs(renamed) == {new[v] for v in outs(e)}
     keys = tuple(sorted(outs(e)))
@@ -52,15 +52,15 @@ def test_names_do_not_matter(e: Expr, db: Database, env: dict[str, Value]) -> No
 
 
 @examples(300)
-@given(any_term, databases(), contexts(GIVEN))
+@given(any_term, databases(), contexts(BOUND))
 def test_a_fresh_copy_means_the_same(e: Expr, db: Database, env: dict[str, Value]) -> None:
-    copy = freshen(e, Names(variables(e) | set(GIVEN)))
+    copy = freshen(e, Names(variables(e) | set(BOUND)))
     assert free(copy) == free(e)
     assert evaluate(copy, db, env) == evaluate(e, db, env)
 
 
 @examples(300)
-@given(hygienic_term, databases(), contexts(GIVEN))
+@given(hygienic_term, databases(), contexts(BOUND))
 def test_constructors_keep_the_meaning(e: Expr, db: Database, env: dict[str, Value]) -> None:
     keys = tuple(sorted(outs(e)))[:1]
     for built, raw in ((mul(e, e), Mul((e, e))), (sum_(keys, e), Sum(keys, e))):

@@ -20,15 +20,15 @@ from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, contexts, databases, rows_of, terms
 from tests.law.test_simplify import filled, meaning, without_nulls
 
-GIVEN = ("w",)
+BOUND = ("w",)
 
 
 @examples(500)
 @given(data=st.data())
 def test_both_signs(data: st.DataObject) -> None:
-    e = without_nulls(data.draw(terms(bound=GIVEN, depth=3)))
+    e = without_nulls(data.draw(terms(bound=BOUND, depth=3)))
     relation = data.draw(st.sampled_from(sorted(RELATIONS)))
-    db, env = filled(data.draw(databases())), data.draw(contexts(GIVEN))
+    db, env = filled(data.draw(databases())), data.draw(contexts(BOUND))
     row = data.draw(rows_of(RELATIONS[relation]))
     params = tuple(f"t_{c}" for c in RELATIONS[relation])
     plus, minus = (simplify(delta(e, Update(relation, params, sign))) for sign in (1, -1))
@@ -46,9 +46,9 @@ def test_both_signs(data: st.DataObject) -> None:
 @given(data=st.data())
 def test_any_number_of_times(data: st.DataObject) -> None:
     """With any sign it is the change of a batch in which the row comes so many times."""
-    e = without_nulls(data.draw(terms(bound=GIVEN, depth=3)))
+    e = without_nulls(data.draw(terms(bound=BOUND, depth=3)))
     relation = data.draw(st.sampled_from(sorted(RELATIONS)))
-    db, env = filled(data.draw(databases())), data.draw(contexts(GIVEN))
+    db, env = filled(data.draw(databases())), data.draw(contexts(BOUND))
     row, times = data.draw(rows_of(RELATIONS[relation])), data.draw(st.sampled_from((-5, 2, 7)))
     params = tuple(f"t_{c}" for c in RELATIONS[relation])
     keys = tuple(sorted(outs(e) - set(env)))

@@ -20,7 +20,7 @@ from freshview.simplify import FINISH, RULES, Rule, finish, simplify
 from tests.law.examples import examples
 from tests.law.strategies import contexts, databases, terms
 
-GIVEN = ("w", "x")
+BOUND = ("w", "x")
 
 
 def without_nulls(e: Expr) -> Expr:
@@ -57,23 +57,23 @@ def meaning(e: Expr, db: Database, env: dict, keys: tuple[str, ...]) -> dict:
 @examples(200)
 @given(data=st.data())
 def test_rule_keeps_meaning(rule: Rule, data: st.DataObject) -> None:
-    e = without_nulls(data.draw(terms(bound=GIVEN, depth=3)))
+    e = without_nulls(data.draw(terms(bound=BOUND, depth=3)))
     new = bottom_up(e, rule)
-    assert ins(new) <= frozenset(GIVEN)
+    assert ins(new) <= frozenset(BOUND)
     db = filled(data.draw(databases()))
-    env = data.draw(contexts(GIVEN))
+    env = data.draw(contexts(BOUND))
     same(e, new, db, {k: 4 if v is None else v for k, v in env.items()})
 
 
 @examples(400)
 @given(data=st.data())
 def test_simplify_keeps_meaning(data: st.DataObject) -> None:
-    e = without_nulls(data.draw(terms(bound=GIVEN, depth=4)))
+    e = without_nulls(data.draw(terms(bound=BOUND, depth=4)))
     db = filled(data.draw(databases()))
-    env = {k: 4 if v is None else v for k, v in data.draw(contexts(GIVEN)).items()}
+    env = {k: 4 if v is None else v for k, v in data.draw(contexts(BOUND)).items()}
     new = simplify(e)
     same(e, new, db, env)
-    same(e, finish(new, frozenset(GIVEN)), db, env)
+    same(e, finish(new, frozenset(BOUND)), db, env)
 
 
 def test_what_the_context_binds_stays_bound_in_a_top() -> None:

@@ -72,11 +72,11 @@ def test_doubles_join_as_integers_do(window: Window, r: int, s: int) -> None:
 @given(st.one_of(st.builds(Tumbling, LENGTHS, TIMES), TIMED), TIMES)
 def test_panes_are_the_windows_around_a_time(window: Window, time: int) -> None:
     if isinstance(window, Tumbling | Hopping):
-        found = panes(window, time)
-        assert all(start <= time < end for start, end in found)
+        around_time = panes(window, time)
+        assert all(start <= time < end for start, end in around_time)
         slide = window.slide if isinstance(window, Hopping) else window.length
         around = [window.origin + k * slide for k in range(-100, 100)]
-        assert [a for a, _ in found] == [a for a in around if a <= time < a + window.length]
+        assert [a for a, _ in around_time] == [a for a in around if a <= time < a + window.length]
 
 
 @given(TIMED, TIMES, TIMES)

@@ -44,7 +44,7 @@ from tests.law.test_compile import SCHEMA, STRATEGIES, no_null
 from tests.law.test_evaluate import run
 from tests.law.test_simplify import meaning
 
-GIVEN = ("x",)
+BOUND = ("x",)
 NO_MAPS: dict[str, dict] = {name: {} for name in (*MAPS, *CACHES)}
 
 
@@ -162,9 +162,9 @@ def check_selection(e: Expr, db: Database, env: dict, known: dict) -> None:
 @settings(max_examples=150)
 @given(data=st.data())
 def test_a_context_selects_rows_of_a_term(data: st.DataObject) -> None:
-    e = data.draw(terms(bound=GIVEN, atoms=ALL_ATOMS, depth=3))
-    env = data.draw(contexts(GIVEN))
-    keys = tuple(sorted(outs(e) - ins(e) - set(GIVEN)))
+    e = data.draw(terms(bound=BOUND, atoms=ALL_ATOMS, depth=3))
+    env = data.draw(contexts(BOUND))
+    keys = tuple(sorted(outs(e) - ins(e) - set(BOUND)))
     known = {v: data.draw(st.sampled_from([0, 1, 2])) for v in keys if data.draw(st.booleans())}
     db = data.draw(databases())
     law = selected(evaluate(e, db, env), tuple(sorted(outs(e))), known)

@@ -16,7 +16,7 @@ from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, CACHES, MAPS, RELATIONS, contexts, databases, terms
 
 NULLABLE = INT.or_null()
-GIVEN = {"x": NULLABLE, "y": NULLABLE}
+BOUND = {"x": NULLABLE, "y": NULLABLE}
 
 SCHEMA = Schema(
     {name: (NULLABLE,) * len(columns) for name, columns in RELATIONS.items()},
@@ -36,7 +36,7 @@ def belongs(value: Value, t: Type) -> bool:
 
 def inferred(e: Expr) -> tuple[Type, dict[str, Type]]:
     try:
-        return infer(e, SCHEMA, GIVEN)
+        return infer(e, SCHEMA, BOUND)
     except TypeProblem:
         assume(False)
         raise

@@ -68,14 +68,14 @@ def engine() -> KernelEngine:
 @pytest.mark.parametrize("query", ["keys", "names", "total"])
 @pytest.mark.parametrize("size", [1, 9, 3000])
 def test_keys_of_every_type(engine: KernelEngine, query: str, size: int) -> None:
-    told: Multiset = {}
+    summed: Multiset = {}
     for step in range(4):
         rows = [row(n, step + 1) for n in range(step, size + step)]
         engine.apply({"t": [(r, 2) for r in rows]})
         if step == 2:
             engine.apply({"t": [(r, -1) for r in rows]})
-        told = added(told, engine.changes(query).items())
-        assert told == engine.read(query)
+        summed = added(summed, engine.changes(query).items())
+        assert summed == engine.read(query)
     assert engine.changes(query) == {}
 
 
@@ -92,15 +92,15 @@ CREATE VIEW often AS SELECT g, COUNT(*) AS n FROM t GROUP BY g HAVING COUNT(*) >
 def test_first_rows_in_order(mode: Mode, size: int) -> None:
     """A write to the groups in order may move any of the first: all of them are looked at again."""
     engine = start(FIRST_ROWS, DeltaOptions(mode=mode, ordered=True))
-    told: dict[str, Multiset] = {"best": {}, "often": {}}
+    summed: dict[str, Multiset] = {"best": {}, "often": {}}
     for step in range(12):
         rows = [(n * 7 % 11 + n // 50, (n * 31 + step * 17) % 23 - 9) for n in range(size + step)]
         engine.apply({"t": [(r, 1 if step % 3 else 2) for r in rows]})
         if step % 4 == 3:
             engine.apply({"t": [(r, -1) for r in rows[::2]]})
-        for query, before in told.items():
-            told[query] = added(before, engine.changes(query).items())
-            assert told[query] == engine.read(query)
+        for query, before in summed.items():
+            summed[query] = added(before, engine.changes(query).items())
+            assert summed[query] == engine.read(query)
 
 
 def test_one_zero(engine: KernelEngine) -> None:

@@ -134,7 +134,7 @@ def in_range(shift: Callable[[Day, int], Day], unit: str) -> Callable[[Day, int]
         except (OverflowError, ValueError):
             raise BadValue(
                 f"{day} moved by {count} {unit} leaves the years 1 to 9999",
-                instead="add less",
+                instead="use a shorter interval",
                 values=(day, count),
             ) from None
 
@@ -202,7 +202,9 @@ def _within(n: int, fn: str, *args: Value) -> int:
     if -LIMIT < n < LIMIT:
         return n
     raise BadValue(
-        f"{fn.upper()} of {args[0]} leaves the 64-bit integers", instead="use less", values=args
+        f"{fn.upper()} of {args[0]} leaves the 64-bit integers",
+        instead="use a smaller number",
+        values=args,
     )
 
 

@@ -58,12 +58,12 @@ FREE = CommunicationCost()
 
 
 class CommunicationCostModel:
-    """The cost model of one program's transformers; `paid` ones are free, since they are shared."""
+    """The cost model of one program's transformers; `shared` ones are free."""
 
     def __init__(self, program: Program, options: DistributionOptions) -> None:
         self.model = Model(program, sized(program, options.statistics))
         self.options = options
-        self.paid: set[tuple[Expr, Location]] = set()
+        self.shared: set[tuple[Expr, Location]] = set()
         self._sizes: dict[Expr, float] = {}
 
     def size(self, e: Expr) -> float:
@@ -90,7 +90,7 @@ class CommunicationCostModel:
         items = plan.items
         size = 0.0
         for item in items:
-            if item.moved not in self.paid:
+            if item.moved not in self.shared:
                 size += item.size
         views = sum(i.is_view and bool(outs(i.moved[0])) for i in items)
         if self.options.measure == "time":
@@ -99,9 +99,11 @@ class CommunicationCostModel:
         gathers = sum(i.is_gather for i in items)
         return (float(len(items)), float(views), float(gathers), size)
 
-    def pay(self, bill: CommunicationCost) -> None:
+    def share(self, transfers: CommunicationCost) -> None:
         """Make transformers free for later statements: terms over a batch alone do not change."""
-        self.paid |= {i.moved for i in bill.items if not i.is_view and _only_batch(i.moved[0])}
+        self.shared |= {
+            i.moved for i in transfers.items if not i.is_view and _only_batch(i.moved[0])
+        }
 
 
 def _only_batch(e: Expr) -> bool:

@@ -159,14 +159,14 @@ class DistributedCompiler:
         places = places or self.places
         names = names or Names(set(self.used))
         used = set(names.used)
-        prices = CommunicationCostModel(self.program, self.options)
+        cost_model = CommunicationCostModel(self.program, self.options)
         located: tuple[PlacedStatement, ...] = ()
         if trace or not self.options.push:
             first = Names(set(names.used)) if self.options.push else names
-            located = tuple(locate(s, places, prices, first) for s in statements)
+            located = tuple(locate(s, places, cost_model, first) for s in statements)
         pushed = located
         if self.options.push:
-            pushed = tuple(push_transformers(s, places, prices, names) for s in statements)
+            pushed = tuple(push_transformers(s, places, cost_model, names) for s in statements)
         maker = SingleTransformer(self.program, self.functions, names)
         steps = maker.steps(pushed, [places.atom(s.target) for s in pushed])
         shared, temporaries = (

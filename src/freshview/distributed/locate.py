@@ -23,14 +23,14 @@ from freshview.program.terms import Statement
 
 
 def locate(
-    s: Statement, places: AtomLocations, prices: CommunicationCostModel, names: Names
+    s: Statement, places: AtomLocations, cost_model: CommunicationCostModel, names: Names
 ) -> PlacedStatement:
     """A statement with the transformers that it needs, found without looking ahead."""
     at = places.atom(s.target)
-    plan = Search(places, prices, lookahead=False).best(s.term, s.target, at)
+    plan = Search(places, cost_model, lookahead=False).best(s.term, s.target, at)
     if plan is None:
         # A part was decided too early: only its context determines what can be moved.
-        plan = Search(places, prices, lookahead=True).best(s.term, s.target, at)
+        plan = Search(places, cost_model, lookahead=True).best(s.term, s.target, at)
     return placed(s, plan, names)
 
 
@@ -44,15 +44,17 @@ def placed(s: Statement, plan: PlacedTerm | None, names: Names) -> PlacedStateme
     assert not isinstance(plan.tag, PartitionLocal), (
         "no statement may write what is right in part only"
     )
-    return PlacedStatement(s.target, s.op, tidy(Placed(plan.term, plan.tag, plan.moves), names))
+    return PlacedStatement(
+        s.target, s.op, with_fresh_views(Placed(plan.term, plan.tag, plan.moves), names)
+    )
 
 
-def tidy(p: Placed, names: Names) -> Placed:
+def with_fresh_views(p: Placed, names: Names) -> Placed:
     """The same with fresh names for the views of transformers, in the order of the text."""
     moves = []
     term = p.term
     for move in {m.view.name: m for m in p.moves}.values():  # a part may stand twice in a term
-        body = tidy(move.body, names)
+        body = with_fresh_views(move.body, names)
         view = View(names.fresh("got"), move.view.vars)
         term = _with(term, move.view.name, view.name)
         moves.append(replace(move, view=view, body=body))

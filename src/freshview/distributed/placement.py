@@ -102,7 +102,7 @@ class _PlacementSearch:
     ) -> None:
         self.program = program
         self.pinned = pinned
-        self.prices = CommunicationCostModel(program, options)
+        self.cost_model = CommunicationCostModel(program, options)
         self.workers = options.workers
         self.keys = Keys(program, options)
         self.read = read_by_triggers(program)
@@ -153,7 +153,7 @@ class _PlacementSearch:
             costs[at] = self._total(AtomLocations.of(self.program, self._now()))
             if isinstance(at, Replicated):
                 columns = len(self.keys.relations[t.relation].columns)
-                rows = self.prices.options.statistics.batch
+                rows = self.cost_model.options.statistics.batch
                 costs[at] += rows * columns * BYTES_A_COLUMN * self.workers / BYTES_A_ROUND
         self.deliveries -= before - self.left
         self.left = before
@@ -205,7 +205,7 @@ class _PlacementSearch:
     def _bytes(self, m: Map) -> float:
         """The estimated bytes of a map: a key may have as many values as its table has rows."""
         rows = max([self.keys.rows.get(owner, 0.0) for _, owner in self.keys.of(m)], default=0.0)
-        return max(self.prices.size(m.definition), rows * (len(m.keys) + 1) * BYTES_A_COLUMN)
+        return max(self.cost_model.size(m.definition), rows * (len(m.keys) + 1) * BYTES_A_COLUMN)
 
     def _statement(self, s: Statement, places: AtomLocations) -> tuple[float, float]:
         """The rounds of a statement, and its cost beside them."""
@@ -214,10 +214,10 @@ class _PlacementSearch:
         key = (s, arrival, tuple([self.maps[n] for n in names]))
         if key not in self._memo:
             self.left -= sum(1 for _ in subterms(s.term))
-            search = Search(places, self.prices, lookahead=True)
+            search = Search(places, self.cost_model, lookahead=True)
             plan = search.best(s.term, s.target, places.atom(s.target))
-            rounds = float(plan.bill.rounds) if plan else float("inf")
-            rest = self.prices.cost(plan.bill)[0] - rounds if plan else 0.0
+            rounds = float(plan.transfers.rounds) if plan else float("inf")
+            rest = self.cost_model.cost(plan.transfers)[0] - rounds if plan else 0.0
             self._memo[key] = rounds, rest
         return self._memo[key]
 

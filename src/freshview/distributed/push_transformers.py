@@ -13,14 +13,14 @@ from freshview.program.terms import Statement
 
 
 def push_transformers(
-    s: Statement, places: AtomLocations, prices: CommunicationCostModel, names: Names
+    s: Statement, places: AtomLocations, cost_model: CommunicationCostModel, names: Names
 ) -> PlacedStatement:
     """A statement with the cheapest transformers that the search finds.
 
     Moved parts of a batch are free for later statements, which share them.
     """
-    search = Search(places, prices, lookahead=True)
+    search = Search(places, cost_model, lookahead=True)
     plan = search.best(s.term, s.target, places.atom(s.target))
     if plan is not None:
-        prices.pay(plan.bill)
+        cost_model.share(plan.transfers)
     return simplify(placed(s, plan, names))

@@ -79,7 +79,7 @@ class PlacedTerm:
     term: Expr
     tag: Tag
     moves: tuple[Move, ...] = ()
-    bill: CommunicationCost = FREE
+    transfers: CommunicationCost = FREE
     cost: Total = ()
 
 
@@ -95,10 +95,10 @@ class Search:
     """
 
     def __init__(
-        self, places: AtomLocations, prices: CommunicationCostModel, *, lookahead: bool
+        self, places: AtomLocations, cost_model: CommunicationCostModel, *, lookahead: bool
     ) -> None:
         self.places = places
-        self.prices = prices
+        self.cost_model = cost_model
         self.lookahead = lookahead
         self.destinations: tuple[Dist, ...] = ()
         self._memo: dict[tuple[Expr, Names], Plans] = {}
@@ -110,9 +110,9 @@ class Search:
         ways = self.ways(term, frozenset(target.vars))
         return _cheapest(p for p in ways.values() if suits(p.tag, at))
 
-    def _cost(self, bill: CommunicationCost, moves: tuple[Move, ...]) -> Total:
+    def _cost(self, transfers: CommunicationCost, moves: tuple[Move, ...]) -> Total:
         """The measure by which plans are compared."""
-        return self.prices.cost(bill) if self.lookahead else (float(_count_moves(moves)),)
+        return self.cost_model.cost(transfers) if self.lookahead else (float(_count_moves(moves)),)
 
     def ways(self, e: Expr, need: Names) -> Plans:
         """The plans of a term, moved ones included; the context reads only the variables `need`."""
@@ -198,10 +198,10 @@ class Search:
 
     def _joined(self, plans: Plans, left: PlacedTerm, right: PlacedTerm, tag: Tag) -> None:
         """Keep the product of two plans if it is the cheapest for its location."""
-        bill, moves = left.bill.and_(right.bill), left.moves + right.moves
-        cost = self._cost(bill, moves)
+        transfers, moves = left.transfers.and_(right.transfers), left.moves + right.moves
+        cost = self._cost(transfers, moves)
         if _better(cost, plans.get(tag)):
-            plans[tag] = PlacedTerm(mul(left.term, right.term), tag, moves, bill, cost)
+            plans[tag] = PlacedTerm(mul(left.term, right.term), tag, moves, transfers, cost)
 
     def _union(self, e: Expr, terms: tuple[Expr, ...], need: Names) -> Plans:
         ways = [self.ways(t, outs(t) & (need | ins(e))) for t in terms]
@@ -213,11 +213,11 @@ class Search:
             if tag is None:
                 continue
             moves = tuple(m for p in picked for m in p.moves)
-            bill = reduce(CommunicationCost.and_, (p.bill for p in picked))
-            cost = self._cost(bill, moves)
+            transfers = reduce(CommunicationCost.and_, (p.transfers for p in picked))
+            cost = self._cost(transfers, moves)
             if _better(cost, plans.get(tag)):
                 term = _added(terms, [p.term for p in picked], need | ins(e))
-                plans[tag] = PlacedTerm(term, tag, moves, bill, cost)
+                plans[tag] = PlacedTerm(term, tag, moves, transfers, cost)
         return plans
 
     def _moved(self, plain: Expr, plans: Plans, need: Names) -> Plans:
@@ -252,15 +252,15 @@ class Search:
         kind = transformer(at, to)
         if kind is None:
             return
-        bill = self.prices.move(plan.bill, kind, sent, to)
-        if self.lookahead and not _better(self.prices.cost(bill), plans.get(to)):
+        transfers = self.cost_model.move(plan.transfers, kind, sent, to)
+        if self.lookahead and not _better(self.cost_model.cost(transfers), plans.get(to)):
             return
         term = sum_(keys, plan.term)
         columns = term.vars if isinstance(term, View) and _distinct(term.vars) else keys
         self._count += 1
         view = View(f"move_{self._count}", columns)
         moves = (Move(kind, view, to, Placed(term, at, plan.moves), sent),)
-        new = PlacedTerm(view, to, moves, bill, self._cost(bill, moves))
+        new = PlacedTerm(view, to, moves, transfers, self._cost(transfers, moves))
         if _better(new.cost, plans.get(to)):
             plans[to] = new
 

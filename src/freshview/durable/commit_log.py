@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from freshview.durable.batch_log import Entry, Note, mark, version_of
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.commit import Commit, drop_commits, write_commit
-from freshview.durable.epoch import TakenOver, fence, succeed
+from freshview.durable.epoch import DriverFenced, fence, succeed
 from freshview.durable.loading import Loading
 from freshview.durable.snapshots import Snapshots
 from freshview.durable.storage.blocks import Pieces
@@ -225,7 +225,7 @@ def _write_errors() -> Iterator[None]:
     try:
         yield
     except AlreadyExists as e:
-        raise TakenOver(
+        raise DriverFenced(
             "another driver has taken this pipeline over", instead="stop this one"
         ) from e
     except OSError as e:

@@ -6,7 +6,7 @@ from freshview.durable.storage.files import AlreadyExists, Folder
 from freshview.errors import FreshviewError
 
 
-class TakenOver(FreshviewError):
+class DriverFenced(FreshviewError):
     """Another driver runs on the same checkpoint: this one must stop."""
 
 
@@ -23,7 +23,7 @@ def claim(folder: Folder, last: int = 0) -> int:
 
 
 def succeed(folder: Folder, epoch: int) -> int:
-    """The next number, for the driver with this one; `TakenOver` if another driver has started."""
+    """The next number, for the driver with this one; `DriverFenced` if another one has started."""
     try:
         folder.write(_name(epoch + 1), b"", new=True)
     except AlreadyExists:
@@ -32,7 +32,7 @@ def succeed(folder: Folder, epoch: int) -> int:
         folder.delete([_name(epoch)])
         fence(folder, epoch + 1)
         return epoch + 1
-    raise _taken_over()
+    raise _fenced()
 
 
 def current(folder: Folder) -> int:
@@ -47,11 +47,11 @@ def _numbers(folder: Folder) -> list[int]:
 def fence(folder: Folder, epoch: int) -> None:
     """Refuse a driver whose number is not the highest."""
     if current(folder) > epoch:
-        raise _taken_over()
+        raise _fenced()
 
 
-def _taken_over() -> TakenOver:
-    return TakenOver(
+def _fenced() -> DriverFenced:
+    return DriverFenced(
         "another driver has taken this pipeline over", instead="stop this one, or restart it"
     )
 

@@ -18,7 +18,7 @@ from freshview.durable.checkpoint import CheckpointProblem, checkpoint_exists, d
 from freshview.durable.commit import read_commit
 from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, PackedBatch
 from freshview.durable.coordinator import Coordinator
-from freshview.durable.epoch import TakenOver, claim
+from freshview.durable.epoch import DriverFenced, claim
 from freshview.durable.loading import Loading
 from freshview.durable.runner import Runner
 from freshview.durable.stats import BatchStats, batch_stats
@@ -77,7 +77,7 @@ class Versions:
                     self._commit_log.append_rows(PackedBatch(ready, blocks, 0), 0), {}
                 )
             self._finish()
-        except (CheckpointProblem, TakenOver, Interrupted):
+        except (CheckpointProblem, DriverFenced, Interrupted):
             raise
         except FreshviewError:
             if self.version < 0:
@@ -212,7 +212,7 @@ class Versions:
         while (entry := self._commit_log.next_pending) is not None:
             try:
                 self._run_version(entry)
-            except (CheckpointProblem, TakenOver, Interrupted):
+            except (CheckpointProblem, DriverFenced, Interrupted):
                 raise
             except FreshviewError as e:
                 self._give_up(entry, e, own=own is not None and entry.version >= own)

@@ -49,13 +49,8 @@ class Maps:
         names: dict[str, str] = {}
         used = set(self.params)
         for old in sorted(variables(definition)):
-            plain = old.lstrip("_").removeprefix("d_") if old in self.params else old
-            plain = new = _SUFFIX.sub("", plain) or old
-            n = 1
-            while new in used:
-                n, new = n + 1, f"{plain}_{n}"
-            names[old] = new
-            used.add(new)
+            plain = _of_param(old) if old in self.params else old
+            names[old] = _unused(_SUFFIX.sub("", plain) or old, used)
         return {old: new for old, new in names.items() if old != new}
 
     def cache(
@@ -84,15 +79,8 @@ class Maps:
     def _apart_from_params(self, *terms: Expr) -> dict[str, str]:
         """New names for variables that are called as parameters of triggers: they are others."""
         own = set().union(*map(variables, terms))
-        names: dict[str, str] = {}
-        for old in sorted(own & self.params):
-            n, new = 1, old.lstrip("_").removeprefix("d_")
-            plain = new
-            while new in own or new in self.params:
-                n, new = n + 1, f"{plain}_{n}"
-            names[old] = new
-            own.add(new)
-        return names
+        used = own | self.params
+        return {old: _unused(_of_param(old), used) for old in sorted(own & self.params)}
 
     def redefine(self, name: str, definition: Expr) -> None:
         """Give a map an equal definition."""
@@ -112,3 +100,18 @@ class Maps:
         while f"{hint}_{n}" in used:
             n += 1
         return f"{hint}_{n}"
+
+
+def _of_param(name: str) -> str:
+    """What a trigger variable is called after."""
+    return name.lstrip("_").removeprefix("d_")
+
+
+def _unused(name: str, used: set[str]) -> str:
+    """The name, or the next one by number, that is not used yet; from now on it is."""
+    new, n = name, 0
+    while new in used:
+        n += 1
+        new = f"{name}_{n}"
+    used.add(new)
+    return new

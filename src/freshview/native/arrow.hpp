@@ -80,9 +80,9 @@ struct Room {
     return at;
   }
   // Takes over what malloc gave to somebody else.
-  void adopt(void* given) {
+  void adopt(void* block) {
     take_block(0);
-    blocks->apart = given;
+    blocks->apart = block;
   }
   template <class T> T* array(i64 size) { return static_cast<T*>(take(size_t(size) * sizeof(T))); }
   void hold() { __atomic_add_fetch(&holders, 1, __ATOMIC_RELAXED); }

@@ -47,8 +47,8 @@ void drop_instance(PyObject* capsule) { free_instance(instance_in(capsule)); }
 
 // The kernel of a library for a relation whose columns come as tuples of name, kind, scale, whether
 // there are NULLs and whether it is of the key; null with an error.
-const Kernel* kernel_of(PyObject* given) {
-  Own columns(PySequence_Tuple(given));
+const Kernel* kernel_of(PyObject* descriptions) {
+  Own columns(PySequence_Tuple(descriptions));
   if (!columns || !kernel.of_columns) return columns ? PyErr_NoMemory() : nullptr, nullptr;
   Rooms own;
   const int width = int(PyTuple_Size(columns));
@@ -66,8 +66,8 @@ const Kernel* kernel_of(PyObject* given) {
     out[i] = Column{name, Kind(kind), u8(scale), bool(nullable), true};
     key[i] = in_key;
   }
-  const Kernel* made = kernel.of_columns(width, out, key);
-  return made ? made : (PyErr_NoMemory(), nullptr);
+  const Kernel* of_relation = kernel.of_columns(width, out, key);
+  return of_relation ? of_relation : (PyErr_NoMemory(), nullptr);
 }
 
 // open(raise, fd, columns or None): a running kernel with empty maps, or, with a file, with what that
@@ -161,26 +161,26 @@ PyObject* restore(PyObject*, PyObject* const* args, intptr_t n) {
   {
     Locked lock(*x);
     Unlocked others;
-    Arena found;
+    Arena arena;
     char more;
     open = x->open;
     bool shared = open && x->env.arena.is_shared();
-    if (shared) found = x->env.arena;
-    good = open && (shared || Arena::open(found)) && found.load(int(fd)) && ::read(int(fd), &more, 1) == 0 &&
-           found.used() >= Arena::start + x->env.kernel->state_size;
+    if (shared) arena = x->env.arena;
+    good = open && (shared || Arena::open(arena)) && arena.load(int(fd)) && ::read(int(fd), &more, 1) == 0 &&
+           arena.used() >= Arena::start + x->env.kernel->state_size;
     if (good) {
       Arena old = x->env.arena;
-      x->env.arena = found;
-      found = old;
+      x->env.arena = arena;
+      arena = old;
       x->env.state = x->env.arena.at<State>(Arena::start);
       x->ready = x->env.arena.mark() = is_ready;
       x->lost = false;
       collect_nothing(x->env);
     } else if (shared) {
-      x->env.arena = found;
+      x->env.arena = arena;
       make_state(x->env);
     }
-    if (!shared) found.close();
+    if (!shared) arena.close();
   }
   return open ? Py_BuildValue("i", int(good)) : finish(*x, 0, Done::Closed);
 }

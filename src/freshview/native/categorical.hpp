@@ -51,17 +51,17 @@ template <u64 M> struct Seen {
 };
 
 // An element of its own, which takes its entries away with it.
-template <u64 M> struct Made {
+template <u64 M> struct Materialized {
   Arena& arena;
   Mixed<M> x{};
-  explicit Made(Arena& arena) : arena(arena) {}
-  Made(Made&& from) : arena(from.arena), x(from.x) { from.x.sparse = {}; }
-  ~Made() { x.sparse.clear(arena); }
+  explicit Materialized(Arena& arena) : arena(arena) {}
+  Materialized(Materialized&& from) : arena(from.arena), x(from.x) { from.x.sparse = {}; }
+  ~Materialized() { x.sparse.clear(arena); }
   bool operator!=(int) const { return x != 0; }
 };
 
 template <u64 M> Seen<M> see(Arena& arena, const Mixed<M>& x) { return {x.dense, &x.sparse, &arena}; }
-template <u64 M> Seen<M> see(const Made<M>& x) { return see(x.arena, x.x); }
+template <u64 M> Seen<M> see(const Materialized<M>& x) { return see(x.arena, x.x); }
 template <u64 M> Seen<M> see(const Cofactor<M>& x) { return {x, nullptr, nullptr}; }
 template <u64 M> Seen<M> see(const Seen<M>& x) { return x; }
 
@@ -127,16 +127,16 @@ template <u64 M, u64 A, u64 B> void gain(Arena& arena, Mixed<M>& to, const Joine
   tidy(arena, to);
 }
 
-template <u64 M, u64 A> void gain(Arena& arena, Mixed<M>& to, const Made<A>& from) {
+template <u64 M, u64 A> void gain(Arena& arena, Mixed<M>& to, const Materialized<A>& from) {
   gain(arena, to, see(from));
 }
 template <u64 M, u64 A> void gain(Arena&, Mixed<M>& to, const Cofactor<A>& from) {
   gain(to.dense, from);
 }
-template <u64 M, class T> void gain(Made<M>& to, const T& from) { gain(to.arena, to.x, from); }
+template <u64 M, class T> void gain(Materialized<M>& to, const T& from) { gain(to.arena, to.x, from); }
 
-template <u64 A, u64 B> Made<A | B> made(Arena& scratch, const Joined<A, B>& p) {
-  Made<A | B> out(scratch);
+template <u64 A, u64 B> Materialized<A | B> materialized(Arena& scratch, const Joined<A, B>& p) {
+  Materialized<A | B> out(scratch);
   gain(out, p);
   return out;
 }
@@ -144,7 +144,7 @@ template <u64 A, u64 B> Made<A | B> made(Arena& scratch, const Joined<A, B>& p) 
 // A row, so many times, with the values of its variables, continuous and categorical.
 template <u64... X, class... C> auto marked(Arena& scratch, const Row<X...>& row, C... categories) {
   constexpr u64 M = Row<X...>::M;
-  Made<M> out(scratch);
+  Materialized<M> out(scratch);
   put<true>(out.x.dense, row);
   const Category all[] = {categories...};
   for (size_t i = 0; i < sizeof...(C); i++) {

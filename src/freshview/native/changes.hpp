@@ -315,7 +315,7 @@ inline const int* where_in(Instance& x, i64 relation, PyObject* capsule, Problem
 }
 
 inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const ArrowArray& array,
-                             PyObject* given, i64 sign) {
+                             PyObject* row_counts, i64 sign) {
   Rooms own;
   Problem problem;
   const int* where = where_in(x, relation, schema, problem);
@@ -332,8 +332,8 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
     if (r.columns[i].used) __builtin_prefetch(array.children[kept[i]]->buffers);
   touch_pages(r, kept, array);
   Counts counts;
-  const Lying lying(given, array.length);
-  if (!lying.at && !counts_in(x, int(relation), *own.room, given, array.length, sign, counts))
+  const Lying lying(row_counts, array.length);
+  if (!lying.at && !counts_in(x, int(relation), *own.room, row_counts, array.length, sign, counts))
     return nullptr;
   Part* part = nullptr;
   bool whole, counted = true;
@@ -437,9 +437,9 @@ inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
   Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
   if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[4], -1, 2, sign))
     return nullptr;
-  void* given = PyCapsule_GetPointer(args[2], "arrow_array_stream");
-  if (!given) return nullptr;
-  auto* stream = static_cast<ArrowArrayStream*>(given);
+  void* pointer = PyCapsule_GetPointer(args[2], "arrow_array_stream");
+  if (!pointer) return nullptr;
+  auto* stream = static_cast<ArrowArrayStream*>(pointer);
   const Relation& r = x->env.kernel->relation[relation];
   Rooms own;
   Held held;

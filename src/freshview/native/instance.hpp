@@ -109,7 +109,7 @@ inline PyObject* object_of(const Arg& a) {
 // Lets Python raise what a function without an answer deserves: its name, then its arguments.
 inline PyObject* raise_kernel_error(Instance& x, int number, const char* what, Fault& fault) {
   int count = 0;
-  while (count < 3 && fault.args[count].given) count++;
+  while (count < 3 && fault.args[count].is_set) count++;
   Own call(PyTuple_New(count + 1));
   bool good = call;
   for (int i = 0; good && i <= count; i++) {
@@ -139,8 +139,8 @@ inline PyObject* commit(Instance& x, int relation, Part* first, i64 rows, i64 si
 }
 
 // Arguments that Python's side always gives right; these only keep a mistake there from crashing.
-inline bool number(PyObject* given, i64 low, i64 high, i64& out) {
-  out = PyLong_AsLongLong(given);
+inline bool number(PyObject* value, i64 low, i64 high, i64& out) {
+  out = PyLong_AsLongLong(value);
   if (out == -1 && PyErr_Occurred()) return false;
   if (low <= out && out < high) return true;
   PyErr_SetString(PyExc_ValueError, "the kernel has nothing of this number");

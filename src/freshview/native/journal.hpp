@@ -21,10 +21,10 @@ template <class Rec> struct Journal {
   void note(Arena& arena, Rec& rec, u64 size) {
     if (whole) return;
     if (count >= FEW && count > size / 2) return take_all(arena);
-    if (newest == 0 || arena.at<Block>(newest)->made == arena.at<Block>(newest)->room)
+    if (newest == 0 || arena.at<Block>(newest)->size == arena.at<Block>(newest)->room)
       add_block(arena);
     Block& block = *arena.at<Block>(newest);
-    records(arena, newest)[block.made++] = rec;
+    records(arena, newest)[block.size++] = rec;
     rec.noted = true;
     ++count;
   }
@@ -39,7 +39,7 @@ template <class Rec> struct Journal {
   template <class F> void before(Arena& arena, F&& f) const {
     for (u64 place = newest; place; place = arena.at<Block>(place)->next) {
       const Rec* rec = records(arena, place);
-      for (const Rec* end = rec + arena.at<Block>(place)->made; rec != end; ++rec) f(*rec);
+      for (const Rec* end = rec + arena.at<Block>(place)->size; rec != end; ++rec) f(*rec);
     }
   }
 
@@ -68,7 +68,7 @@ template <class Rec> struct Journal {
 
   struct Block {
     u64 next, bytes;
-    u32 made, room;
+    u32 size, room;
   };
 
   u64 newest, count;

@@ -73,15 +73,15 @@ struct State;  // generated: the text store and all the maps, at the start of th
 struct Arg {
   Kind kind = Int;
   u8 scale = 0;
-  bool given = false;
+  bool is_set = false;
   i128 number = 0;
   f64 real = 0;
   Str text = Str{nullptr, 0};
 
   Arg() = default;
-  template <class T> Arg(Kind k, u8 s, T x) : kind(k), scale(s), given(true), number(x) {}
-  Arg(Kind k, u8, f64 x) : kind(k), given(true), real(x) {}
-  Arg(Kind k, u8, Str x) : kind(k), given(true), text(x) {}
+  template <class T> Arg(Kind k, u8 s, T x) : kind(k), scale(s), is_set(true), number(x) {}
+  Arg(Kind k, u8, f64 x) : kind(k), is_set(true), real(x) {}
+  Arg(Kind k, u8, Str x) : kind(k), is_set(true), text(x) {}
 };
 
 // The first call of a batch that had no answer: which function, and its arguments. Texts are copies.

@@ -56,20 +56,20 @@ template <class Key, class Val> struct Ordered {
 
   // The first entry where `before` does not hold.
   template <class P> bool first(Arena& arena, P before, Key& key, Val& val) const {
-    bool found = false;
+    bool exists = false;
     u64 place = root;
     for (u32 level = height; level > 0; --level) {
       const Inner& inner = *arena.at<Inner>(place);
       u32 i = prefix(inner.key, 0, inner.count, before);
-      if (i < inner.count) found = true, key = inner.key[i], val = inner.lead[i];
-      if (i == 0) return found;
+      if (i < inner.count) exists = true, key = inner.key[i], val = inner.lead[i];
+      if (i == 0) return exists;
       place = inner.child[i - 1];
     }
     if (root == 0) return false;
     const Leaf& leaf = *arena.at<Leaf>(place);
     u32 i = prefix(leaf.key, 0, leaf.count, before);
-    if (i < leaf.count) found = true, key = leaf.key[i], val = leaf.val[i];
-    return found;
+    if (i < leaf.count) exists = true, key = leaf.key[i], val = leaf.val[i];
+    return exists;
   }
 
   // f(const Key&, const Val&) in order (`each_back`: in reverse) for the entries where `before`

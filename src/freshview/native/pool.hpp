@@ -140,7 +140,7 @@ template <class Rec, class... Heads> struct Pool {
   void clear(Arena& arena) {
     table.clear(arena);
     all.clear(arena);
-    for (u32 i = 0; i < made; ++i)
+    for (u32 i = 0; i < chunk_count; ++i)
       arena.give(arena.at<u64>(chunks)[i], per_chunk * sizeof(Rec));
     if (room) arena.give(chunks, room * sizeof(u64));
     *this = Pool{};
@@ -185,9 +185,9 @@ template <class Rec, class... Heads> struct Pool {
 
   Flat<Slot> table;
   Indexes<Heads...> all;
-  u64 chunks;  // an array of offsets, `made` of `room` in use
+  u64 chunks;  // an array of offsets, `chunk_count` of `room` in use
   u64 held;
-  u32 made, room;
+  u32 chunk_count, room;
   u32 used;  // numbers below were given out
   u32 free;  // and of those the first that came back, + 1; linked by link[0]
 
@@ -212,7 +212,7 @@ template <class Rec, class... Heads> struct Pool {
       free = record(arena, number).link[0];
       return number;
     }
-    if (used == made * per_chunk) add_chunk(arena);
+    if (used == chunk_count * per_chunk) add_chunk(arena);
     return ++used;
   }
 
@@ -227,7 +227,7 @@ template <class Rec, class... Heads> struct Pool {
 
   __attribute__((noinline, cold)) void add_chunk(Arena& arena) {
     if (u64(used) + per_chunk > ~u32(0)) out_of_memory("freshview: a map has more than four billion rows.\n");
-    if (made == room) {
+    if (chunk_count == room) {
       u32 wider = room ? 2 * room : 2;
       u64 copy = arena.take(wider * sizeof(u64));
       if (room) {
@@ -238,7 +238,7 @@ template <class Rec, class... Heads> struct Pool {
       chunks = copy;
       room = wider;
     }
-    arena.at<u64>(chunks)[made++] = arena.take(per_chunk * sizeof(Rec));
+    arena.at<u64>(chunks)[chunk_count++] = arena.take(per_chunk * sizeof(Rec));
     held += per_chunk * sizeof(Rec);
   }
 

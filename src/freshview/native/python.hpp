@@ -111,7 +111,7 @@ inline PyObject* none() { Py_IncRef(&_Py_NoneStruct); return &_Py_NoneStruct; }
 // A reference that is given up where the scope ends.
 struct Own {
   PyObject* object;
-  explicit Own(PyObject* given) : object(given) {}
+  explicit Own(PyObject* owned) : object(owned) {}
   Own(const Own&) = delete;
   Own& operator=(const Own&) = delete;
   ~Own() { if (object) Py_DecRef(object); }

@@ -11,7 +11,7 @@ const char* const FRAME = "freshview.frame";
 
 // What `take` takes out of the state, with nobody else there; null with an error, which calls
 // what was asked for a `kind`.
-template <class Take> Table* taken(Instance* x, i64 index, const char* kind, Take take) {
+template <class Take> Table* table_from_state(Instance* x, i64 index, const char* kind, Take take) {
   Table* table = nullptr;
   bool overflow = false;
   Fault fault;
@@ -48,7 +48,7 @@ inline Table* read_table(PyObject* const* args, intptr_t n) {
   if (!x || !number(args[1], 0, 2, which)) return nullptr;
   const Kernel& k = *x->env.kernel;
   if (!number(args[2], 0, which ? k.maps : k.queries, index)) return nullptr;
-  return taken(x, index, which ? "map" : "query", [&](Env& env) {
+  return table_from_state(x, index, which ? "map" : "query", [&](Env& env) {
     return which ? table_of(env, k.map[index], k.map[index].read)
                  : table_of(env, k.query[index], k.query[index].read);
   });
@@ -118,18 +118,18 @@ inline PyObject* find_rows(PyObject*, PyObject* const* args, intptr_t n) {
   if (!values) return nullptr;
   Rooms own;
   const void** column = own.room->array<const void*>(q.width + 1);
-  intptr_t given = 0;
+  intptr_t next = 0;
   for (int c = 0; c < q.width; c++) {
     column[c] = nullptr;
     if (!q.key || !q.key[c]) continue;
     void* at = own.room->take(size_in(q.columns[c].kind));
-    if (given == PyTuple_Size(values) || !take(PyTuple_GetItem(values, given++), q.columns[c], at))
+    if (next == PyTuple_Size(values) || !take(PyTuple_GetItem(values, next++), q.columns[c], at))
       return none();
     column[c] = at;
   }
   const i64 once = 1;
   Batch wanted{1, &once, column};
-  return rows_of(taken(x, index, "query", [&](Env& env) {
+  return rows_of(table_from_state(x, index, "query", [&](Env& env) {
     return table_of(env, q, [&](Env& e, Output& out) { q.find(e, wanted, out); });
   }));
 }

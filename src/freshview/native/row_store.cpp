@@ -92,8 +92,8 @@ struct Store {
     for (i64 i = 0; i < n; i++)
       tag[i] = u32(hash[i] >> 32) << NEAR_BITS | u32(last < 0 ? hash[i] >> 62 : near[i]);
   }
-  void hash_given(const Batch& b, const u32* rows, i64 n) {
-    hash(n, [&](int c, u64* out, u64* near) { records.mix_given(b, c, rows, n, out, near); });
+  void hash_batch_rows(const Batch& b, const u32* rows, i64 n) {
+    hash(n, [&](int c, u64* out, u64* near) { records.mix_batch_rows(b, c, rows, n, out, near); });
   }
   void hash_stored(const Block& b, u32 from, i64 n) {
     hash(n, [&](int c, u64* out, u64* near) { records.mix_stored(b, from, c, n, out, near); });
@@ -240,10 +240,10 @@ struct Store {
     u32 room[AT_ONCE];
     for (i64 from = 0; from < n; from += AT_ONCE) {
       const i64 some = n - from < AT_ONCE ? n - from : AT_ONCE;
-      const u32* given = rows.from(from).listed(some, room);
-      hash_given(b, given, some);
+      const u32* batch_rows = rows.from(from).listed(some, room);
+      hash_batch_rows(b, batch_rows, some);
       slots.fetch_slots(tag, some);
-      if (!f(given, from, some)) return;
+      if (!f(batch_rows, from, some)) return;
     }
   }
 
@@ -268,12 +268,12 @@ struct Store {
   }
 
   void enter(const Batch& b, Picked rows, u32 number, i64 n) {
-    each_hashed(b, rows, n, [&](const u32* given, i64 from, i64 some) {
+    each_hashed(b, rows, n, [&](const u32* batch_rows, i64 from, i64 some) {
       for (i64 i = 0; i < some; i++) {
         const u32 row = number + u32(from + i);
-        bool doubled = k.keyed && b.count[given[i]] > 1;
+        bool doubled = k.keyed && b.count[batch_rows[i]] > 1;
         slots.enter(tag[i], row, [&](u32 other) {
-          doubled |= k.keyed && !doubled && records.same_key(records.spot(other), b, given[i]);
+          doubled |= k.keyed && !doubled && records.same_key(records.spot(other), b, batch_rows[i]);
         });
         if (doubled) suspects[suspected++] = Done{row, tag[i], 0};
       }
@@ -286,18 +286,18 @@ struct Store {
   Outcome count(const Batch& b, Picked rows, i64 n) {
     bool fits = true;
     slots.make_room(u64(AT_ONCE));
-    each_hashed(b, rows, n, [&](const u32* given, i64 from, i64 some) {
+    each_hashed(b, rows, n, [&](const u32* batch_rows, i64 from, i64 some) {
       for (i64 i = 0; fits && i < some; i++) {
-        const i32 by = i32(b.count[given[i]]);
-        bool found = false;
+        const i32 by = i32(b.count[batch_rows[i]]);
+        bool is_counted = false;
         slots.each(tag[i], [&](u32 row) {
-          if (!records.same_row(records.spot(row), b, given[i])) return false;
+          if (!records.same_row(records.spot(row), b, batch_rows[i])) return false;
           i32 sum;
           fits = !__builtin_add_overflow(records.count(row), by, &sum);
           if (fits) records.count(row) = sum, note(Done{row, tag[i], by});
-          return found = true;
+          return is_counted = true;
         });
-        if (found) continue;
+        if (is_counted) continue;
         records.append(b, rows.from(from + i), 1, [&](u32 row, i64, i64) {
           slots.enter(tag[i], row, [](u32) {});
           note(Done{row, tag[i], by});
@@ -310,11 +310,11 @@ struct Store {
   }
 
   // A row that goes; false where it is not there as often.
-  bool go(const Batch& b, i64 given, u32 of, i32 by) {
+  bool go(const Batch& b, i64 batch_row, u32 of, i32 by) {
     slots.each(of, [&](u32 row) {
       i32& count = records.count(row);
       slots.stray();
-      if (count <= 0 || !records.same_row(records.spot(row), b, given)) return false;
+      if (count <= 0 || !records.same_row(records.spot(row), b, batch_row)) return false;
       const i32 some = count < by ? count : by;
       count -= some;
       note(Done{row, of, -some});
@@ -326,10 +326,10 @@ struct Store {
   // Rows that go.
   Outcome remove(const Batch& b, Picked rows, i64 n) {
     Outcome out = Outcome::Well;
-    each_hashed(b, rows, n, [&](const u32* given, i64, i64 some) {
+    each_hashed(b, rows, n, [&](const u32* batch_rows, i64, i64 some) {
       s.index.lookups += u64(some);
       for (i64 i = 0; out == Outcome::Well && i < some; i += NEAR)
-        if (!remove_few(b, given + i, tag + i, some - i < NEAR ? some - i : NEAR)) out = Outcome::Refused;
+        if (!remove_few(b, batch_rows + i, tag + i, some - i < NEAR ? some - i : NEAR)) out = Outcome::Refused;
       if (out == Outcome::Well && is_skewed()) out = Outcome::Skewed;
       return out == Outcome::Well;
     });
@@ -338,7 +338,7 @@ struct Store {
 
   // Of most rows that go, the first row of the tag is the one; these are compared together, column by
   // column. There are so few of them that all they touch stays near.
-  bool remove_few(const Batch& b, const u32* given, const u32* tags, i64 n) {
+  bool remove_few(const Batch& b, const u32* batch_rows, const u32* tags, i64 n) {
     u32 first[NEAR];
     Spot spots[NEAR];
     u8 same[NEAR];
@@ -350,12 +350,12 @@ struct Store {
       same[i] = true;
     }
     records.fetch_rows(spots, n);
-    records.compare(spots, b, given, n, same);
+    records.compare(spots, b, batch_rows, n, same);
     for (i64 i = 0; i < n; i++) {
-      const i32 by = -i32(b.count[given[i]]);
+      const i32 by = -i32(b.count[batch_rows[i]]);
       i32& count = records.count(first[i]);
       if (same[i] && count >= by) count -= by, note(Done{first[i], tags[i], -by});
-      else if (!go(b, given[i], tags[i], by)) return false;
+      else if (!go(b, batch_rows[i], tags[i], by)) return false;
     }
     return true;
   }
@@ -496,11 +496,11 @@ struct Store {
   // one differ in the first row.
   bool ends_with(const Batch& b, const Mark& start, i64 size) const {
     bool same = true;
-    i64 given = 0;
+    i64 batch_row = 0;
     each_after(start, [&](u32 number, u32 n) {
-      for (u32 i = 0; same && i < n && given < size; i++, given++) {
-        same = records.count(number + i) == -b.count[given] &&
-               records.same_row(records.spot(number + i), b, given);
+      for (u32 i = 0; same && i < n && batch_row < size; i++, batch_row++) {
+        same = records.count(number + i) == -b.count[batch_row] &&
+               records.same_row(records.spot(number + i), b, batch_row);
       }
     });
     return same;
@@ -659,7 +659,7 @@ struct Store {
   void find(const Batch& wanted, Output& out, bool by_key) {
     if (!s.level) climb(Few);
     const u32 only = 0;
-    hash_given(wanted, &only, 1);
+    hash_batch_rows(wanted, &only, 1);
     slots.each(tag[0], [&](u32 row) {
       const Spot x = records.spot(row);
       if (by_key ? !records.same_key(x, wanted, 0) : !records.same_row(x, wanted, 0)) return false;

@@ -17,7 +17,7 @@ template <class Rec> struct Rows {
 
   // The record, or null.
   template <class K = Key> Rec* find(Arena& arena, const K& key) const {
-    if (made == 0) return nullptr;
+    if (record_count == 0) return nullptr;
     const Slot& slot = probe(arena, key, Rec::hash(key));
     if (slot.number == 0) return nullptr;
     Rec& rec = record(arena, slot.number - 1);
@@ -26,20 +26,20 @@ template <class Rec> struct Rows {
 
   // The record, or a new one with zero payloads.
   Rec* at(Arena& arena, const Key& key) {
-    if (made >= room / 2) spread(arena);
+    if (record_count >= room / 2) spread(arena);
     u64 hash = Rec::hash(key);
     Slot& slot = probe(arena, key, hash);
     if (slot.number) return &record(arena, slot.number - 1);
-    if (made == capacity(blocks)) add_block(arena);
-    slot = Slot{tag_of(hash), ++made};
-    Rec& rec = record(arena, made - 1);
+    if (record_count == capacity(blocks)) add_block(arena);
+    slot = Slot{tag_of(hash), ++record_count};
+    Rec& rec = record(arena, record_count - 1);
     rec.set(key);
     return &rec;
   }
 
   void drop(Arena&, Rec*) {}  // what is empty is not there
 
-  u64 size() const { return made; }  // the empty ones, too
+  u64 size() const { return record_count; }  // the empty ones, too
 
   // f(Rec&) for all records, in the order in which they came.
   template <class F> void each(Arena& arena, F&& f) const {
@@ -48,13 +48,13 @@ template <class Rec> struct Rows {
 
   // The same; `soon` is called with each record, empty ones too, some steps before f is.
   template <class G, class F> void each(Arena& arena, u32 ahead, G&& soon, F&& f) const {
-    for (u32 i = 0; i < ahead && i < made; ++i) soon(record(arena, i));
+    for (u32 i = 0; i < ahead && i < record_count; ++i) soon(record(arena, i));
     u32 done = 0;
     for (u32 b = 0; b < blocks; ++b) {
       Rec* rec = arena.at<Rec>(block[b]);
-      u32 n = (made < capacity(b + 1) ? made : capacity(b + 1)) - done;
+      u32 n = (record_count < capacity(b + 1) ? record_count : capacity(b + 1)) - done;
       for (Rec* end = rec + n; rec != end; ++rec, ++done) {
-        if (ahead && done + ahead < made) soon(record(arena, done + ahead));
+        if (ahead && done + ahead < record_count) soon(record(arena, done + ahead));
         if (!rec->empty()) f(*rec);
       }
     }
@@ -68,7 +68,7 @@ template <class Rec> struct Rows {
   };
 
   u64 slots = 0;  // an array of `room`
-  u32 room = 0, made = 0, blocks = 0;
+  u32 room = 0, record_count = 0, blocks = 0;
   u64 block[28];  // `blocks` of them, each of as many records as all before it
 
   static u32 capacity(u32 blocks) { return blocks ? first << (blocks - 1) : 0; }

@@ -504,8 +504,8 @@ struct Records {
 
   template <class T>
   static void compare_numbers(const Spot* spots, int c, const void* column, const u32* rows, i64 n, u8* same) {
-    const T* given = static_cast<const T*>(column);
-    for (i64 i = 0; i < n; i++) same[i] &= spots[i].get<T>(c) == given[rows[i]];
+    const T* values = static_cast<const T*>(column);
+    for (i64 i = 0; i < n; i++) same[i] &= spots[i].get<T>(c) == values[rows[i]];
   }
 
   static void compare_decimals(const Spot* spots, int c, const Batch& b, const u32* rows, i64 n, u8* same) {
@@ -579,7 +579,7 @@ struct Records {
   }
 
   // The same of rows of a batch.
-  void mix_given(const Batch& b, int c, const u32* rows, i64 n, u64* hash, u64* near) const {
+  void mix_batch_rows(const Batch& b, int c, const u32* rows, i64 n, u64* hash, u64* near) const {
     if (near) {
       const i64* column = static_cast<const i64*>(b.column[c]);
       for (i64 i = 0; i < n; i++) mix_apart(word(column[rows[i]]), hash[i], near[i]);

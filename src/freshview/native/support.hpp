@@ -64,7 +64,7 @@ __attribute__((noinline, cold)) inline void note_fault(Env& e, const char* fn, c
   e.fault.fn = fn;
   for (int i = 0; i < 3; i++) {
     Arg& kept = e.fault.args[i] = args[i];
-    if (!kept.given || kept.kind != Text) continue;
+    if (!kept.is_set || kept.kind != Text) continue;
     char* copy = static_cast<char*>(malloc(kept.text.size + 1));
     if (copy) memcpy(copy, kept.text.at, kept.text.size);
     kept.text = Str{copy, copy ? kept.text.size : 0};
@@ -135,9 +135,9 @@ inline void first_rows(Arena& arena, const Ordered<Key, Val>& index, i64 limit,
   auto take = [&](const Key& key, const Val& val) {
     const i128 n = count(key, val);
     if (n <= 0) return true;
-    const i64 taken = n < left ? i64(n) : left;
-    left -= taken;
-    f(key, taken);
+    const i64 copies = n < left ? i64(n) : left;
+    left -= copies;
+    f(key, copies);
     return left > 0;
   };
   auto walk = [&](auto before, auto upto) {
@@ -206,9 +206,9 @@ inline void top(Arena& scratch, Rows<Rec>& rows, i64 limit, Less less, Same same
   for (i64 i = 0; i < n; i++) {
     if (i && !same_group(*list[i - 1], *list[i])) left = limit;
     if (left <= 0) continue;
-    i64 taken = list[i]->sum < left ? list[i]->sum : left;
-    left -= taken;
-    f(*list[i], taken);
+    i64 copies = list[i]->sum < left ? list[i]->sum : left;
+    left -= copies;
+    f(*list[i], copies);
   }
 }
 

@@ -276,7 +276,7 @@ inline Table* changed_table(PyObject* const* args, intptr_t n) {
     PyErr_SetString(PyExc_ValueError, "the changes of this query are not collected");
     return nullptr;
   }
-  return taken(x, index, "query", [&](Env& env) {
+  return table_from_state(x, index, "query", [&](Env& env) {
     Touched& t = env.touched[index];
     struct { int width; const Column* columns; } source{t.before.width, t.before.columns};
     Table* table = table_of(env, source, [&](Env& e, Output& out) { subtract(e, q, t, out); });

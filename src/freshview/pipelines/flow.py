@@ -26,7 +26,7 @@ from freshview.durable.checkpoint import (
     place_of,
 )
 from freshview.durable.commit_log import Interrupted, LoggedBatch
-from freshview.durable.epoch import TakenOver
+from freshview.durable.epoch import DriverFenced
 from freshview.durable.loading import Loading, check_of_pieces, check_of_rows, loading_of
 from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats, StageStats
@@ -129,7 +129,7 @@ class Flow(Versions):
         """Open a new checkpoint; delete it if nothing can be written to it."""
         try:
             return cls._open(pipeline, distributed, spark)
-        except TakenOver:
+        except DriverFenced:
             raise
         except (OSError, FreshviewError):
             delete_description(pipeline.folder)
@@ -237,9 +237,9 @@ __all__ = [
     "Batch",
     "BatchStats",
     "CheckpointProblem",
+    "DriverFenced",
     "Flow",
     "FlowSettings",
     "Interrupted",
     "StageStats",
-    "TakenOver",
 ]

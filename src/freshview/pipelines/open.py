@@ -57,7 +57,7 @@ def pipeline(
     - `settings` are those of the state: snapshots, memory, native kernels.
     """
     if batch < 1:
-        raise FreshviewError(f"batches of {batch} records read nothing", instead="give 1 or more")
+        raise FreshviewError(f"a batch cannot have {batch} records", instead="give 1 or more")
     text, name, folder = _script(script)
     options = PipelineOptions(
         master,

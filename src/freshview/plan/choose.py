@@ -144,7 +144,7 @@ def _in_order(
         recomputed(kept.program) and not recomputed(best.program)
     ):
         return best, []
-    limit = 1.0 if _sizes_are_told(best.program, options) else IN_ORDER
+    limit = 1.0 if _sizes_are_known(best.program, options) else IN_ORDER
     pays = kept.cost <= limit * best.cost
     words = f"the rows that LIMIT chooses from are kept in order, for {_rows(kept.cost)} rows"
     return (kept, [words]) if pays else (best, [])
@@ -155,7 +155,7 @@ def _sorts(read: Expr) -> bool:
     return any(isinstance(e, Top) and not isinstance(e.body, View) for e in distinct_subterms(read))
 
 
-def _sizes_are_told(program: Program, options: PlanOptions) -> bool:
+def _sizes_are_known(program: Program, options: PlanOptions) -> bool:
     return {r.name for r in program.relations if not r.static} <= options.statistics.rows.keys()
 
 
@@ -237,7 +237,7 @@ def _descend(
     """Take the best single change as long as it pays."""
     changes: list[str] = []
     worthwhile = ROW_BY_ROW if best.options.mode == "tuple" else WORTHWHILE
-    may_recompute = not options.strict and _sizes_are_told(best.program, options)
+    may_recompute = not options.strict and _sizes_are_known(best.program, options)
     search = _Search(plan, options.strict)
     for _ in range(MOST_STEPS):
         step = search.cheapest(best, moves(best.program, best.options), worthwhile)

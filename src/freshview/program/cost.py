@@ -137,9 +137,9 @@ def _statements(program: Program, model: Model) -> Iterator[tuple[str, Statement
             continue
         # A batch does the work of many rows at once; insertions stand for deletions too.
         times = 1.0 / model.batches[t.relation] if t.event == "batch" else 0.5
-        given = dict(zip(t.params, model.relations[t.relation].distinct, strict=False))
+        distinct_counts = dict(zip(t.params, model.relations[t.relation].distinct, strict=False))
         for s in t.statements:
-            work = model.statement(s.term, given, s.target.inputs)
+            work = model.statement(s.term, distinct_counts, s.target.inputs)
             yield t.relation, s, model.rates[t.relation] * times * work
 
 
@@ -179,11 +179,11 @@ class Model:
     def _relation(self, r: Relation, level: int) -> Size:
         guess = STATIC_ROWS if r.static else max(STATIC_ROWS, STREAM_ROWS * FEWER**level)
         rows = self.statistics.rows.get(r.name, guess)
-        told = self.statistics.values.get(r.name, {})
+        known_counts = self.statistics.values.get(r.name, {})
         distinct = []
         for c in r.columns:
-            if c.name in told:
-                distinct.append(max(1.0, min(rows, told[c.name])))
+            if c.name in known_counts:
+                distinct.append(max(1.0, min(rows, known_counts[c.name])))
             elif r.key == (c.name,):
                 distinct.append(rows)
             elif c.name in r.key:
@@ -224,12 +224,14 @@ class Model:
         [atom] = read
         return any(atom.vars[i] not in keys for i in self.keys[atom.name])
 
-    def statement(self, e: Expr, given: Mapping[str, float], inputs: tuple[str, ...]) -> float:
+    def statement(
+        self, e: Expr, distinct_counts: Mapping[str, float], inputs: tuple[str, ...]
+    ) -> float:
         """The work of one statement: its term, and one write for every row of it."""
-        known = dict(given) | dict.fromkeys(inputs, 1.0)
-        found = self.estimate(e, known)
+        known = dict(distinct_counts) | dict.fromkeys(inputs, 1.0)
+        term = self.estimate(e, known)
         times = self.most**0.5 if inputs else 1.0  # every cached copy is brought up to date
-        return times * (found.work + found.rows)
+        return times * (term.work + term.rows)
 
     def estimate(
         self, e: Expr, bound: Mapping[str, float], seen: dict[str, float] | None = None
@@ -263,8 +265,8 @@ class Model:
                 return self._grouped(body, tuple(outs(body)), bound, counts)
             case Top(keys, _, limit, body):
                 inside = {k: v for k, v in bound.items() if k in keys or k not in outs(body)}
-                found = self._grouped(body, tuple(outs(body)), inside, counts)
-                return Estimate(min(found.rows, float(limit)), found.work)
+                grouped = self._grouped(body, tuple(outs(body)), inside, counts)
+                return Estimate(min(grouped.rows, float(limit)), grouped.work)
             case Lift(var, body):
                 counts.setdefault(var, 10.0)
                 work = self.estimate(body, bound).work if has_data(body) else 0.0
@@ -315,10 +317,10 @@ class Model:
                 shares.append(share(f, known))
                 rows = unfiltered * together(shares)
                 continue
-            found = self.estimate(f, known, counts)
-            work += rows * found.work
-            rows *= found.rows
-            unfiltered *= found.rows
+            factor = self.estimate(f, known, counts)
+            work += rows * factor.work
+            rows *= factor.rows
+            unfiltered *= factor.rows
             if outs(f):
                 known.update({v: counts.get(v, 1.0) for v in outs(f)})
                 shares, unfiltered = [], rows
@@ -331,7 +333,7 @@ class Model:
         bound: Mapping[str, float],
         counts: dict[str, float],
     ) -> Estimate:
-        found, inner = self._nested(
+        nested, inner = self._nested(
             body,
             frozenset((k, bound[k]) for k in free(body) if k in bound),
             frozenset((k, counts[k]) for k in variables(body).union(keys) if k in counts),
@@ -341,7 +343,7 @@ class Model:
         context = [k for k in bound if k in free(body)]
         left = independent(keys, context, self._dependencies(body))
         groups = prod(max(1.0, inner.get(k, 1.0)) for k in left)
-        return Estimate(min(found.rows, groups), found.work)
+        return Estimate(min(nested.rows, groups), nested.work)
 
     def _dependencies(self, body: Expr) -> tuple[Dependency, ...]:
         if body not in self.known:

@@ -91,7 +91,7 @@ def notes_through(
     def name(word: re.Match[str]) -> str:
         return accesses[word[0]].kept if word[0] in accesses else word[0]
 
-    return {query: tuple(re.sub(r"\w+", name, n) for n in told) for query, told in notes.items()}
+    return {query: tuple(re.sub(r"\w+", name, n) for n in texts) for query, texts in notes.items()}
 
 
 class _Partition:

@@ -44,10 +44,10 @@ def from_python(name: str, function: Callable[..., object], result: Type | str) 
     fn = name.lower()
     if fn in OPERATORS:
         raise TypeProblem(
-            f"'{fn}' is what an operator of SQL is computed by", instead="choose another name"
+            f"'{fn}' is the function of an operator of SQL", instead="choose another name"
         )
     if fn.removeprefix("try_").removeprefix("cast_") in CASTS:
-        raise TypeProblem(f"'{fn}' is what a CAST is called", instead="choose another name")
+        raise TypeProblem(f"'{fn}' is the name of a CAST", instead="choose another name")
     return Function(
         fn, _checked(fn, function, t), lambda *_: t.not_null(), _arity(function), partial=t.nullable
     )

@@ -85,15 +85,15 @@ def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> N
             return bucket_of(hashes) % len(hosts)
         case Hybrid(hosts, heavy):
             buckets = bucket_of(hashes)
-            found = buckets % len(hosts)
+            numbers = buckets % len(hosts)
             start = len(hosts)
             present = set(np.unique(buckets).tolist()) if heavy else set()
             for bucket, groups in heavy:
                 if bucket in present:
                     at = np.flatnonzero(buckets == bucket)
-                    found[at] = start + addresses(groups, side, keys[at], hashes[at])
+                    numbers[at] = start + addresses(groups, side, keys[at], hashes[at])
                 start += _address_count(groups, side)
-            return found
+            return numbers
         case _:
             assert_never(placement)
 

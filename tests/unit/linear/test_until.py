@@ -129,7 +129,7 @@ def test_what_never_settles_is_refused_and_nothing_changes() -> None:
     assert p.report.updates == 0
     with pytest.raises(NotConverged, match="still changes after 10,000 rounds"):
         p.assign("A", rows=[0, 1], to=[[0, 1], [-1, 0]])
-    with pytest.raises(FreshviewError, match=r"a tolerance of 2 ends nothing; use 1e-10 or so"):
+    with pytest.raises(FreshviewError, match=r"a tolerance cannot be 2; use 1e-10 or so"):
         linear.until(2, linear.matrix("s", "n", 1), lambda x: x)
     with pytest.raises(FreshviewError, match="depends on the round of another"):
         Program(

@@ -18,7 +18,7 @@ import pytest
 import freshview as fv
 from freshview.durable import task
 from freshview.durable.commit_log import Interrupted
-from freshview.durable.epoch import TakenOver
+from freshview.durable.epoch import DriverFenced
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import BadRow, FreshviewError, UnknownName
@@ -499,7 +499,7 @@ def test_what_an_older_driver_expects_does_not_come_to_pass(make_plain: Maker) -
     old.upsert("s", [(1, "a", None)])
     new = make_plain(script, upserts=("s",))
     new.push({"other": [(1,)]})
-    with pytest.raises(TakenOver):
+    with pytest.raises(DriverFenced):
         old.upsert("s", [(1, "b", None)])
     new.push({"other": [(2,)]})
     assert upserted(new, "c") == [(1, "c")]
@@ -666,7 +666,7 @@ def test_an_older_driver_does_not_touch_the_rows_by_key(
             lambda: old._keys.expect({}),
             lambda: old._keys.resume(None),
         ):
-            with pytest.raises(TakenOver):
+            with pytest.raises(DriverFenced):
                 work()
         raise KeyboardInterrupt
 

@@ -17,7 +17,7 @@ from freshview.codegen.library.private_files import NotPrivate
 from freshview.durable import task
 from freshview.durable.batch_log import BatchLog
 from freshview.durable.checkpoint import CheckpointProblem
-from freshview.durable.epoch import TakenOver
+from freshview.durable.epoch import DriverFenced
 from freshview.durable.settings import FlowSettings
 from freshview.durable.storage import files
 from freshview.durable.storage import shared_memory as memory
@@ -162,7 +162,7 @@ def test_a_driver_is_fenced_although_the_epochs_are_gone(tmp_path: Path) -> None
     old = shop.flow
     shutil.rmtree(shop.place / "epoch")
     shop.restart()
-    with pytest.raises(TakenOver):
+    with pytest.raises(DriverFenced):
         old.apply(shop.batch())
     shop.number -= 1
     shop.apply()

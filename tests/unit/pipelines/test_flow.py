@@ -24,7 +24,7 @@ from freshview.errors import (
     UnknownName,
 )
 from freshview.pipelines import flow
-from freshview.pipelines.flow import CheckpointProblem, Flow, Interrupted, TakenOver
+from freshview.pipelines.flow import CheckpointProblem, DriverFenced, Flow, Interrupted
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.spark.nodes.view_work import ViewWork
@@ -397,10 +397,10 @@ class TestTwoDrivers:
         old = s.flow
         s.restart()
         s.apply(1)
-        with pytest.raises(TakenOver):
+        with pytest.raises(DriverFenced):
             old.apply(s.batch())
         s.number -= 1
-        with pytest.raises(TakenOver):
+        with pytest.raises(DriverFenced):
             old.read("revenue")
         s.check()
 
@@ -436,7 +436,7 @@ class TestTwoDrivers:
                 s.restart()
                 s.apply(2)
 
-        with mock.patch.object(CommitLog, "_refuse_a_gap", held), pytest.raises(TakenOver):
+        with mock.patch.object(CommitLog, "_refuse_a_gap", held), pytest.raises(DriverFenced):
             Flow.restart(s.distributed, s.runner, checkpoint=s.place, settings=s.settings)
         task.forget(s.flow.pipeline.place)
         shutil.rmtree(s.memory)
@@ -463,7 +463,7 @@ class TestTwoDrivers:
             s.apply(1)
         s.restart()
         [report, *_] = s.runner.run(orders_seen[0])
-        assert isinstance(report.failure, TakenOver)
+        assert isinstance(report.failure, DriverFenced)
 
     def test_an_old_attempt_of_this_driver(self, tmp_path: Path) -> None:
         s = Shop(tmp_path)

@@ -20,7 +20,7 @@ from freshview.distributed.options import DistributionOptions
 from freshview.durable import commit_log, worker
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.commit_log import Interrupted
-from freshview.durable.epoch import TakenOver
+from freshview.durable.epoch import DriverFenced
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.durable.task import StageOrder, WorkerReport, forget, run_stage
@@ -259,12 +259,12 @@ def test_a_driver_that_was_taken_over_begins_no_other_epoch(tmp_path: Path, nati
     s = Sales(tmp_path, native)
     old = s.flow._commit_log
     s.restart()
-    with pytest.raises(TakenOver):
+    with pytest.raises(DriverFenced):
         old.next_epoch()
     s.flow.apply({"sales": table(some(5))})
     s.restart()
     s.restart()
-    with pytest.raises(TakenOver):
+    with pytest.raises(DriverFenced):
         old.next_epoch()
     s.flow.apply({"sales": table(some(5))})
     s.check(some(5), some(5))

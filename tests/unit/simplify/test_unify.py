@@ -13,7 +13,7 @@ module = import_module("freshview.simplify.unify")  # the package has the functi
 
 COLUMNS = 8
 ROW = " * ".join(f"(x{i} := t{i})" for i in range(COLUMNS))
-GIVEN = ", ".join(f"t{i}" for i in range(COLUMNS))
+PARAMS = ", ".join(f"t{i}" for i in range(COLUMNS))
 MAPS = " * ".join(f"M{i}[x{i}, y]" for i in range(COLUMNS))
 
 
@@ -24,5 +24,5 @@ def test_a_row_of_given_values_is_carried_in_one_step(monkeypatch: pytest.Monkey
     term = unify(read(f"Sum[x3]({ROW} * {MAPS})"))
     assert term is not None
     maps = " * ".join(f"M{i}[t{i}, y]" for i in range(COLUMNS))
-    assert show(term) == f"Sum[x3, {GIVEN}]((x3 := t3) * {maps})"
+    assert show(term) == f"Sum[x3, {PARAMS}]((x3 := t3) * {maps})"
     assert len(steps) == 2  # the row, and that there is no more

@@ -337,7 +337,7 @@ def test_names_of_views_and_streams_lead_to_no_other_folder(
 
 def test_batches_have_records() -> None:
     for size in (0, -1):
-        with pytest.raises(FreshviewError, match=f"batches of {size} records read nothing"):
+        with pytest.raises(FreshviewError, match=f"a batch cannot have {size} records"):
             pipeline(SCRIPT, batch=size)
 
 

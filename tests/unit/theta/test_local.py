@@ -106,17 +106,17 @@ def test_bands(r: list[int], s: list[int], low: int, width: int) -> None:
 def test_bands_reach_the_ends_of_the_range() -> None:
     most = 2**63 - 1
     band = Band("a", "b", -5, 5)
-    found, _ = joined(("int", "int"), (band,), [most, -most, most - 7], [most - 3, -most + 1])
-    assert found == {(0, 0), (1, 1), (2, 0)}
+    pairs, _ = joined(("int", "int"), (band,), [most, -most, most - 7], [most - 3, -most + 1])
+    assert pairs == {(0, 0), (1, 1), (2, 0)}
 
 
 def test_bands_of_decimals_and_days() -> None:
     cents = [Decimal("1.00"), Decimal("1.05")]
-    found, _ = joined(("decimal(2)", "decimal(2)"), (Band("a", "b", 0.05, 1),), cents, cents)
-    assert found == {(0, 1)}
+    pairs, _ = joined(("decimal(2)", "decimal(2)"), (Band("a", "b", 0.05, 1),), cents, cents)
+    assert pairs == {(0, 1)}
     days = [date(2020, 2, 28), date(2020, 3, 1)]
-    found, _ = joined(("date", "date"), (Band("a", "b", 1, 2),), days, days)
-    assert found == {(0, 1)}
+    pairs, _ = joined(("date", "date"), (Band("a", "b", 1, 2),), days, days)
+    assert pairs == {(0, 1)}
 
 
 def test_the_first_useful_condition_has_the_index() -> None:
@@ -143,12 +143,12 @@ def test_runs_are_few_and_hold_everything(batches: list[list[int]]) -> None:
         assert sum(sizes) == len(values)
         assert all(a > 2 * b for a, b in pairwise(sizes))
     low, high = np.array([10, 30]), np.array([20, 30])
-    found = {
+    pairs = {
         (p, s)
         for probe, slot in index.search(low, high, False, True, 2)
         for p, s in zip(probe.tolist(), slot.tolist(), strict=True)
     }
-    assert found == {
+    assert pairs == {
         (p, i) for p in range(2) for i, v in enumerate(values) if low[p] <= v < high[p]
     }
 
@@ -156,8 +156,8 @@ def test_runs_are_few_and_hold_everything(batches: list[list[int]]) -> None:
 def test_many_candidates_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "MOST_CANDIDATES", 7)
     r, s = list(range(20)), list(range(15))
-    found, _ = joined(("int", "int"), (Comparison("a", "!=", "b"),), r, s)
-    assert found == {(i, j) for i in r for j in s if i != j}
+    pairs, _ = joined(("int", "int"), (Comparison("a", "!=", "b"),), r, s)
+    assert pairs == {(i, j) for i in r for j in s if i != j}
 
 
 def test_equal_values_hash_equally() -> None:
@@ -175,8 +175,8 @@ def test_equal_hashes_of_unequal_values_do_not_join(monkeypatch: pytest.MonkeyPa
         return np.zeros(len(values), np.uint64)
 
     monkeypatch.setattr("freshview.theta.local.indexes.hash_values", all_equal)
-    found, _ = joined(("int", "int"), (Comparison("a", "=", "b"),), [1, 2], [2, 3])
-    assert found == {(1, 0)}
+    pairs, _ = joined(("int", "int"), (Comparison("a", "=", "b"),), [1, 2], [2, 3])
+    assert pairs == {(1, 0)}
 
 
 def test_deletions_cancel_rows_and_give_their_room_back() -> None:
@@ -195,8 +195,8 @@ def test_deletions_cancel_rows_and_give_their_room_back() -> None:
     stored = store.all()
     assert stored is not None
     values = python_values(stored.columns[0])
-    found = {v: n for v, n in zip(values, stored.weight.tolist(), strict=True) if n}
-    assert found == {v: n for v, n in counts.items() if n}
+    stored_counts = {v: n for v, n in zip(values, stored.weight.tolist(), strict=True) if n}
+    assert stored_counts == {v: n for v, n in counts.items() if n}
 
 
 def test_columns_go_and_come_back() -> None:

@@ -144,5 +144,5 @@ def _one_row(a: Cpp, b: Cpp) -> Row | None:
 def multiplied_out(x: Cpp) -> str:
     """An element that is there: a product is only multiplied when it is needed."""
     if x.pending == "join":
-        return f"made(e.scratch, {x.text})"
+        return f"materialized(e.scratch, {x.text})"
     return f"whole({x.text})" if x.pending else x.text

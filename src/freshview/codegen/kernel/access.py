@@ -25,8 +25,8 @@ def open_access(s: Get | Slice | Scan, scope: CppScope) -> Opened:
     arrow = "->" if isinstance(s, Get) else "."
     inside = scope.with_row(s.row, record_fields(t, s.row, arrow))
     if isinstance(s, Get):
-        found = s.probe or f"{t.path}.find({t.where}, {scope.lookup(t, s.keys)})"
-        return Opened((f"if (const auto* {s.row} = {found}) {{",), inside, first=(VISIT,))
+        record = s.probe or f"{t.path}.find({t.where}, {scope.lookup(t, s.keys)})"
+        return Opened((f"if (const auto* {s.row} = {record}) {{",), inside, first=(VISIT,))
     if isinstance(s, Slice):
         j = t.index(s.columns)
         pairs = zip(s.columns, s.keys, strict=True)

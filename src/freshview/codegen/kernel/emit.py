@@ -137,7 +137,7 @@ class BlockPrinter:
         match s:
             case Total(name, t, body):
                 if isinstance(t, CofactorType) and t.categories:
-                    start, x = f"Made<{t.mask}> {name}(e.scratch);", Cpp(name, t, SEEN)
+                    start, x = f"Materialized<{t.mask}> {name}(e.scratch);", Cpp(name, t, SEEN)
                 else:
                     kind = cpp_payload_type(t)
                     zero = t.zero if isinstance(t, RingType) else "{}"

@@ -144,10 +144,10 @@ class _Kernel:
 
     def _catalog(self) -> str:
         """What the kernel says of itself."""
-        found = {f.of for f in self.plan.loops.functions if f.kind == "find"}
+        findable = {f.of for f in self.plan.loops.functions if f.kind == "find"}
         collected = self.plan.collected.keys()
         queries = [
-            QueryEntry(q.name, self._query_columns(q), q.name in found, q.name in collected)
+            QueryEntry(q.name, self._query_columns(q), q.name in findable, q.name in collected)
             for q in self.program.queries
         ]
         maps = [MapEntry(m.name, self._map_columns(m)) for m in self.program.maps]

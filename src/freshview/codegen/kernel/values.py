@@ -150,9 +150,9 @@ class CppScope:
                 return f"is_{self.locals[name].text}"
             case Missing(table, keys, tests):
                 t = self.tables[table]
-                found = f"{t.path}.find({t.where}, {self.lookup(t, keys)})"
+                record = f"{t.path}.find({t.where}, {self.lookup(t, keys)})"
                 held = " && ".join(self.condition(x) for x in tests)
-                return f"!(({held}) && {found})" if held else f"!{found}"
+                return f"!(({held}) && {record})" if held else f"!{record}"
             case _:
                 assert_never(test)
 

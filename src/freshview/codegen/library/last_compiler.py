@@ -24,16 +24,18 @@ def last_compiler() -> CppCompiler | None:
     try:
         private_folder(_path().parent)
         stored = json.loads(read_own(_path()) or b"{}")
-        found = CppCompiler(**{**stored["compiler"], "command": (*stored["compiler"]["command"],)})
-        return found if stored["where"] == _where(found) else None
+        compiler = CppCompiler(
+            **{**stored["compiler"], "command": (*stored["compiler"]["command"],)}
+        )
+        return compiler if stored["where"] == _where(compiler) else None
     except (OSError, NotPrivate, ValueError, KeyError, TypeError):
         return None
 
 
-def remember_compiler(found: CppCompiler) -> None:
+def remember_compiler(compiler: CppCompiler) -> None:
     """Store a compiler; where that fails, it is asked again the next time."""
     with suppress(OSError, NotPrivate):
-        data = json.dumps({"compiler": asdict(found), "where": _where(found)}).encode()
+        data = json.dumps({"compiler": asdict(compiler), "where": _where(compiler)}).encode()
         private_folder(_path().parent)
         write_whole(_path(), data, private=True)
 
@@ -42,12 +44,12 @@ def _path() -> Path:
     return cache_root() / "compiler" / "last.json"
 
 
-def _where(found: CppCompiler) -> list[object]:
+def _where(compiler: CppCompiler) -> list[object]:
     """What the answers of a compiler depend on: another file, or another search, may give others.
 
     The time of a change of the file cannot be set by who installs it.
     """
-    file = os.path.realpath(found.command[0])
+    file = os.path.realpath(compiler.command[0])
     status = os.stat(file)
     place = [os.environ.get("PATH", ""), sys.executable, os.cpu_count(), file]
     return [*place, status.st_size, status.st_mtime_ns, status.st_ctime_ns]

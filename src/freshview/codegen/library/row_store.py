@@ -51,11 +51,11 @@ def row_kernel(library: Kernel, relation: Relation) -> Kernel:
     out.columns = columns
     out.program = hashlib.sha256(f"{library.program} {columns}".encode()).hexdigest()
     out.relations = (replace(relation, static=False, key=()),)
-    found = tuple(i for i, c in enumerate(columns) if c[-1])
+    key_columns = tuple(i for i, c in enumerate(columns) if c[-1])
     everything = tuple(range(len(columns)))
     out.queries = (
         Table("rows", relation.columns, everything),
-        *([Table("keys", relation.columns, found)] if found else []),
+        *([Table("keys", relation.columns, key_columns)] if key_columns else []),
     )
     out.maps = (Table("rows", (*relation.columns, Column("", INT))),)
     return out

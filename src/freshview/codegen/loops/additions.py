@@ -80,25 +80,27 @@ def additions(s: Batch) -> Additions | None:
     return Additions(signs, texts, touches, records[0], gains)
 
 
-def can_be_added_up(found: Additions, s: Batch, types: Mapping[str, Type], table: Table) -> bool:
+def can_be_added_up(
+    additions: Additions, s: Batch, types: Mapping[str, Type], table: Table
+) -> bool:
     """Whether a row adds numbers of its columns, by keys of its own, that a block can add up.
 
     Those are whole numbers and decimals of 64 bits, whose sums are the same in any order, and
     products of doubles. Rows are grouped by the columns that keys read.
     """
     coded = {f"{s.row}.{c}" for c, t in types.items() if batch_type(t) in CODED}
-    if not all_names_read(found.keys) <= coded | {x.name for x in found.texts}:
+    if not all_names_read(additions.keys) <= coded | {x.name for x in additions.texts}:
         return False
-    counts = {f"{s.row}.count"} | {x.name for x in found.signs}
+    counts = {f"{s.row}.count"} | {x.name for x in additions.signs}
     columns = {f"{s.row}.{c}": t for c, t in types.items()}
     exact = {x for x, t in columns.items() if t.kind in EXACT and cpp_type(t) == "i64"}
     factors = {x for x, t in columns.items() if t.kind in ("int", "double") and not t.nullable}
-    addends = Counter(gain.payload for gain in found.gains)
+    addends = Counter(gain.payload for gain in additions.gains)
     return all(t.kind in (*EXACT, "double") for t in table.payloads) and all(
         addends[gain.payload] <= MOST_ADDENDS and all(_is_factor(e, counts | factors) for e in w)
         if table.payloads[gain.payload].kind == "double"
         else all(_is_exact(e, counts | exact) for e in w)
-        for gain in found.gains
+        for gain in additions.gains
         for w in (gain.weight,)
     )
 

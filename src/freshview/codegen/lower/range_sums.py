@@ -37,10 +37,10 @@ def lower_range_sum(
     if r is not None:
         return _summed(terms, e, r, env, m, k, last)
     parts = _over_ranges(e) if last else []
-    found = [(part, _range_of(terms, part, env)) for part in parts]
-    if not parts or any(r is None for _, r in found):
+    ranges = [(part, _range_of(terms, part, env)) for part in parts]
+    if not parts or any(r is None for _, r in ranges):
         return None
-    pieces = (_summed(terms, part, r, env, m, k, last) for part, r in found if r)
+    pieces = (_summed(terms, part, r, env, m, k, last) for part, r in ranges if r)
     return [s for piece in pieces for s in piece]
 
 

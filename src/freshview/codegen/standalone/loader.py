@@ -74,10 +74,10 @@ def _tables(kind: str) -> dict[str, tuple[int, tuple[Column, ...]]]:
     out = {}
     for number in range(getattr(library, f"freshview_{kind}s")()):
         columns = []
-        found = _Column()
+        column = _Column()
         for i in range(getattr(library, f"freshview_{kind}_width")(number)):
-            getattr(library, f"freshview_{kind}_column")(number, i, ctypes.byref(found))
-            shown = (found.name.decode(), KINDS[found.kind], found.scale, bool(found.nullable))
+            getattr(library, f"freshview_{kind}_column")(number, i, ctypes.byref(column))
+            shown = (column.name.decode(), KINDS[column.kind], column.scale, bool(column.nullable))
             columns.append(Column(*shown))
         name = getattr(library, f"freshview_{kind}_name")(number).decode()
         out[name.lower()] = (number, tuple(columns))
@@ -188,9 +188,11 @@ class Views:
                 raise ViewsError(f"a row of '{relation}' has {len(row)} values")
             for j, (value, column) in enumerate(zip(row, columns, strict=True)):
                 _put(value, column, values[i * len(columns) + j], kept)
-        given = (ctypes.c_int64 * len(listed))(*weights)
+        c_counts = (ctypes.c_int64 * len(listed))(*weights)
         size = ctypes.c_int64(len(listed))
-        self._check(self._library.freshview_apply_rows(self._handle, number, values, size, given))
+        self._check(
+            self._library.freshview_apply_rows(self._handle, number, values, size, c_counts)
+        )
 
     def rows(self, view: str) -> list[tuple[object, ...]]:
         """The rows of a view, each as often as it is there, by its ORDER BY."""
@@ -200,18 +202,18 @@ class Views:
         address = self._library.freshview_read(self._handle, number)
         if not address:
             self._check(1)
-        found, value = ctypes.c_void_p(address), _Value()
+        rows, value = ctypes.c_void_p(address), _Value()
         try:
-            for i in range(self._library.freshview_rows_size(found)):
+            for i in range(self._library.freshview_rows_size(rows)):
                 row = []
                 at = ctypes.c_int64(i)
                 for j, column in enumerate(columns):
-                    self._library.freshview_rows_value(found, at, j, ctypes.byref(value))
+                    self._library.freshview_rows_value(rows, at, j, ctypes.byref(value))
                     row.append(_get(value, column))
-                for _ in range(self._library.freshview_rows_count(found, at)):
+                for _ in range(self._library.freshview_rows_count(rows, at)):
                     yield tuple(row)
         finally:
-            self._library.freshview_rows_free(found)
+            self._library.freshview_rows_free(rows)
 
     def close(self) -> None:
         """Give the memory back; nothing can be called afterwards."""

@@ -12,14 +12,14 @@ from freshview.distributed.walk import with_terms
 
 def push_lookups(distributed: Distributed) -> Distributed:
     """The same program with look-ups inside the unions that they follow."""
-    return with_terms(distributed, lambda e: bottom_up(e, look_up_early))
+    return with_terms(distributed, lambda e: bottom_up(e, push_lookup))
 
 
-def look_up_early(e: Expr) -> Expr | None:
+def push_lookup(e: Expr) -> Expr | None:
     """(Sum[a](p(a) * q(a, b)) + r(a)) * M[a] => Sum[a](p(a) * M[a] * q(a, b)) + r(a) * M[a].
 
     >>> from freshview.calculus.text import read, show
-    >>> show(look_up_early(read("(Sum[a](R(a) * S(a, b)) + T(a)) * M[a]")))
+    >>> show(push_lookup(read("(Sum[a](R(a) * S(a, b)) + T(a)) * M[a]")))
     'Sum[a](R(a) * M[a] * S(a, b)) + T(a) * M[a]'
     """
     if not isinstance(e, Mul):

@@ -136,7 +136,7 @@ def moved(a: Array, m: Move, ring: Semiring) -> Array:
     return ring.put(new)
 
 
-def settle(a: Array, m: Move) -> None:
+def write_exact_cells(a: Array, m: Move) -> None:
     """What was assigned is there as it was given: old + (new - old) may be another number."""
     if m.exact is not None and isinstance(a, np.ndarray):
         a[m.exact.index] = m.exact.values
@@ -198,7 +198,7 @@ def _one_kind(
             raise BadUpdate(f"a change of {name} by {word!r} is not known", instead=f"use {known}")
     kinds = by.get("rows"), by.get("cols"), by.get("cells")
     if sum(x is not None for x in kinds) > 1:
-        raise BadUpdate(f"an update of {name} tells rows, columns or cells, not several of them")
+        raise BadUpdate(f"an update of {name} takes rows, columns or cells, not several of them")
     return kinds
 
 

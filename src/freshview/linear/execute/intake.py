@@ -76,7 +76,7 @@ def _refused(name: str, what: str) -> BadUpdate:
 
 def check_cells(name: str, values: Array, ring: Semiring) -> None:
     """Numbers are those of the semiring: never NaN, over the reals nothing infinite."""
-    if not ring.good(values):
+    if not ring.is_valid(values):
         what = "infinite or not a number" if ring.is_ring else "not a number"
         if ring.name == "max-times":
             what = "negative, infinite or not a number"

@@ -19,7 +19,14 @@ from freshview.linear.compile.options import MatrixOptions, Strategy
 from freshview.linear.compile.trigger import Trigger, names
 from freshview.linear.compile.trigger_compiler import compile_source
 from freshview.linear.execute.bind import bind, check_change, listed
-from freshview.linear.execute.changes import Added, Assigned, Move, moved, moves_of, settle
+from freshview.linear.execute.changes import (
+    Added,
+    Assigned,
+    Move,
+    moved,
+    moves_of,
+    write_exact_cells,
+)
 from freshview.linear.execute.drift import drift, sensitivity
 from freshview.linear.execute.evaluate import NotConverged, Singular, evaluate
 from freshview.linear.execute.peak_norms import PeakNorms
@@ -273,7 +280,7 @@ class Program:
                 with self._undone(copies):
                     for m in moves:
                         self._run(self._running[id(self._chosen(m).trigger)], m)
-                        settle(self.values[m.name], m)
+                        write_exact_cells(self.values[m.name], m)
                 return
             except Singular:
                 why = [f"an update of {moves[0].name} made an inverse too sensitive"]
@@ -282,7 +289,7 @@ class Program:
         with self._undone([m.name for m in moves]):
             for m in moves:
                 self.values[m.name] = moved(self.values[m.name], m, self.ring)
-                settle(self.values[m.name], m)
+                write_exact_cells(self.values[m.name], m)
             self._again({m.name for m in moves}, "; ".join(why))
 
     def _why_anew(self, m: Move) -> str:

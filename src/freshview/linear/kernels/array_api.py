@@ -156,10 +156,10 @@ class Elsewhere(Semiring):
         """Whether all cells are the same."""
         return bool(self.xp.all(a == b))
 
-    def good(self, a: Array) -> bool:
+    def is_valid(self, a: Array) -> bool:
         """NaN nowhere, over the reals nothing infinite, and in max-times nothing below its zero."""
         if self.name == "boolean" or not _is_foreign(a):
-            return self.name == "boolean" or super().good(a)
+            return self.name == "boolean" or super().is_valid(a)
         xp = self.xp
         if self.name == "max-times":
             return bool(xp.all(a >= 0)) and bool(xp.all(a < math.inf))

@@ -136,7 +136,7 @@ class Semiring:
         """Whether all cells are the same."""
         return bool(np.array_equal(a, b))
 
-    def good(self, a: Array) -> bool:
+    def is_valid(self, a: Array) -> bool:
         """NaN nowhere, over the reals nothing infinite, and in max-times nothing below its zero.
 
         What is infinite the other way than the zero is none: with the zero it has no product.

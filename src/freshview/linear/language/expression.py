@@ -118,7 +118,7 @@ def _join(make: Callable[..., Expr], *parts: Matrix) -> Matrix:
     inputs: dict[str, Input] = {}
     bound: dict[str, Meta] = {}
     if not parts:
-        raise FreshviewError("nothing is joined", instead="give a matrix expression")
+        raise FreshviewError("there is no matrix to join", instead="give a matrix expression")
     for p in parts:
         if not isinstance(p, Matrix):
             raise FreshviewError(
@@ -252,7 +252,7 @@ def until(
     until(1e-09, s, x => 0.5 * x)
     """
     if not 0 <= tolerance < 1:
-        raise FreshviewError(f"a tolerance of {tolerance} ends nothing", instead="use 1e-10 or so")
+        raise FreshviewError(f"a tolerance cannot be {tolerance}", instead="use 1e-10 or so")
 
     def make(first: Expr, x: str, body: Expr) -> Expr:
         return Until(float(tolerance), first, x, body, unit)

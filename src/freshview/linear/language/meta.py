@@ -142,7 +142,9 @@ def shape(e: Expr, scope: Scope) -> tuple[Size, Size]:
 
 def _inverse(e: Expr, m: Meta) -> Meta:
     if m.rows != m.cols:
-        raise ShapeProblem(f"{show(e)} inverts a matrix of {m}", instead="only square ones have")
+        raise ShapeProblem(
+            f"{show(e)} inverts a matrix of {m}", instead="only square matrices have an inverse"
+        )
     return replace(m, rank=None)
 
 
@@ -150,7 +152,9 @@ def _sum(e: Expr, metas: list[Meta]) -> Meta:
     first = metas[0]
     for m in metas[1:]:
         if (m.rows, m.cols) != (first.rows, first.cols):
-            raise ShapeProblem(f"{show(e)} adds {first} and {m}", instead="they must be equal")
+            raise ShapeProblem(
+                f"{show(e)} adds {first} and {m}", instead="their shapes must be equal"
+            )
     return Meta(
         first.rows,
         first.cols,

@@ -69,7 +69,7 @@ def _step(
 ) -> int:
     """How many steps are taken at a time: 1 is linear, k exponential."""
     if k < 1:
-        raise FreshviewError(f"{k} rounds are none", instead="take at least one")
+        raise FreshviewError(f"an iteration cannot have {k} rounds", instead="give 1 or more")
     if form == "auto":
         n = a.rows.at(sizes or {})
         p = 0.0 if b is None else b.cols.at(sizes or {})

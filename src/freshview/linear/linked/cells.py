@@ -74,7 +74,7 @@ def numbers(view: str, name: str, column: pa.ChunkedArray, ring: Semiring) -> Ar
         values = np.asarray(column.cast(pa.float64()))
     except pa.ArrowInvalid as e:
         raise BadCell(f"a number in '{name}' of '{view}' is too large for a double: {e}") from None
-    if not ring.good(values):
+    if not ring.is_valid(values):
         raise BadCell(f"a number in '{name}' of '{view}' is infinite or not a number")
     return values.astype(ring.dtype)
 

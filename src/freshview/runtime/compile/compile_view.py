@@ -99,7 +99,7 @@ def compile_view(
     from freshview.codegen.kernel.source import write
     from freshview.plan.compile import compile_queries
 
-    options = settings.planner_options(suiting(query), kernel=True)
+    options = settings.planner_options(trigger_mode(query), kernel=True)
     program = compile_queries([query], relations, options, functions)
     source = write(program, functions, passes)
     if options.mode == "tuple" and source.scans and settings.mode == "auto":
@@ -111,7 +111,7 @@ def compile_view(
     return plan
 
 
-def suiting(query: Query) -> Mode:
+def trigger_mode(query: Query) -> Mode:
     """The triggers that suit a query, as far as its columns tell."""
     return "batch" if any(c.type.kind == "ring" for c in query.columns) else "tuple"
 

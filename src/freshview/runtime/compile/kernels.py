@@ -47,10 +47,10 @@ def compiler() -> CppCompiler | None:
 
 @cache
 def _find_compiler() -> CppCompiler | None:
-    found = find_compiler()
-    if found is not None:
-        remember_compiler(found)
-    return found
+    compiler_here = find_compiler()
+    if compiler_here is not None:
+        remember_compiler(compiler_here)
+    return compiler_here
 
 
 def need_compiler() -> CppCompiler:

@@ -31,7 +31,7 @@ def commit(
     entered: list[Change] = []
     followed: list[tuple[ViewGroup, Change]] = []
     fell_back: list[ViewGroup] = []
-    told: dict[MaintainedView, pa.Table | None] = {}
+    changes_by_view: dict[MaintainedView, pa.Table | None] = {}
     names = [change.relation.name for change in changes]
     groups = dict.fromkeys(group for name in names for group in readers[name])
     for group in groups:
@@ -50,17 +50,17 @@ def commit(
                 if _follow(group, change, alone=len(changes) == 1):
                     followed.append((group, change))
                 else:
-                    _fall_back(group, followed, told)
+                    _fall_back(group, followed, changes_by_view)
                     fell_back.append(group)
         for group in groups:
             group.engine.check()
         for group in groups:
             for view in group.readers(names):
-                told[view] = _changes(group, view, followed, fell_back, told)
+                changes_by_view[view] = _changes(group, view, followed, fell_back, changes_by_view)
     except BaseException as e:
         if isinstance(e, BadValue):
             e.at = row_of(e, change)
-        for view in told:
+        for view in changes_by_view:
             if view.history is not None:
                 view.history.collector.take_back()
         for group in fell_back:
@@ -72,7 +72,7 @@ def commit(
         raise
     for group in fell_back:
         group.drop_kernel()
-    return told
+    return changes_by_view
 
 
 def _changes(
@@ -80,7 +80,7 @@ def _changes(
     view: MaintainedView,
     followed: list[tuple[ViewGroup, Change]],
     fell_back: list[ViewGroup],
-    told: Mapping[MaintainedView, pa.Table | None],
+    changes_by_view: Mapping[MaintainedView, pa.Table | None],
 ) -> pa.Table | None:
     """What has changed of a tracked view.
 
@@ -95,7 +95,7 @@ def _changes(
     except Overflow:
         if group.built is None or not collector.is_collected or not group.can_recompute:
             raise
-        _fall_back(group, followed, told)
+        _fall_back(group, followed, changes_by_view)
         fell_back.append(group)
         group.engine.check()
         return collector.end()
@@ -104,14 +104,16 @@ def _changes(
 def _fall_back(
     group: ViewGroup,
     followed: list[tuple[ViewGroup, Change]],
-    told: Mapping[MaintainedView, pa.Table | None],
+    changes_by_view: Mapping[MaintainedView, pa.Table | None],
 ) -> None:
     """Let the reference engine take the views of a group over from a kernel.
 
     Where the kernel collects changes, nobody holds what the views have shown: the kernel goes back
     to that first, and is read. What a view has told of this change already stays so.
     """
-    collectors = [v.history.collector for v in group.views if v.history and v not in told]
+    collectors = [
+        v.history.collector for v in group.views if v.history and v not in changes_by_view
+    ]
     collecting = [c for c in collectors if c.is_collected]
     if collecting:
         for change in [c for g, c in reversed(followed) if g is group]:

@@ -307,7 +307,7 @@ class Database:
         self._subscriptions.deliver()
 
     def _commit(self, changes: Sequence[Change]) -> None:
-        told = commit(changes, self.state.bases, self.state.readers)
+        changes_by_view = commit(changes, self.state.bases, self.state.readers)
         self.state.version += 1
         followed = dict.fromkeys(g for c in changes for g in self.state.readers[c.relation.name])
         if self._tiering.replace(changes, followed, self.state):
@@ -316,7 +316,7 @@ class Database:
             if change.relation.name not in self.state.fed and change.size:
                 self.state.fed.add(change.relation.name)
                 self.state.has_changes = True
-        for view, part in told.items():
+        for view, part in changes_by_view.items():
             if part is not None:
                 self._subscriptions.record(view, self.state.version, part)
 

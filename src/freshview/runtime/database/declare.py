@@ -39,7 +39,7 @@ def declare(
     for group in groups:
         group.rows_seen = sum(bases[r.name].size for r in group.relations)
     started: list[ViewGroup] = []
-    for target, own in tiering.equip(groups, state.groups, bases, state.fed):
+    for target, own in tiering.attach_kernels(groups, state.groups, bases, state.fed):
         _start(target)  # now, so that a view that cannot be filled is not declared
         if target is not own and target.built is None:
             own.alone = True  # the others are not to lose their kernel

@@ -11,7 +11,7 @@ from freshview.codegen.library.load import Instance, Sign
 from freshview.errors import FreshviewError, StateLost
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.ingest.columns import usual
+from freshview.runtime.ingest.columns import normalize_types
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
 from freshview.runtime.views.engines import KernelGroupEngine
 from freshview.runtime.views.group import ViewGroup
@@ -54,7 +54,7 @@ class Route:
             return None
         schema = rows.schema
         if self._schema is None or not schema.equals(self._schema):
-            if usual(self.relation, rows) is not rows:
+            if normalize_types(self.relation, rows) is not rows:
                 return None
             self._schema = schema
         return rows
@@ -175,14 +175,14 @@ class Routes:
         return True
 
     def _take_back(self, parts: Sequence[Part], done: int, e: BaseException) -> None:
-        taken = []
+        applied = []
         for route, rows, counts, sign in parts:
             steps = min(done, len(route.steps))
-            taken.append((route, Change(route.relation, None, rows, counts, sign), steps))
+            applied.append((route, Change(route.relation, None, rows, counts, sign), steps))
             done -= steps
             if steps < len(route.steps):
                 if isinstance(e, StateLost):
                     route.lose(steps)
                 break
-        for route, change, steps in reversed(taken):
+        for route, change, steps in reversed(applied):
             route.take_back(change, steps)

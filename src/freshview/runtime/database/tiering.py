@@ -82,7 +82,7 @@ class Tiering:
 
     # -- new views ---------------------------------------------------------------------------------
 
-    def equip(
+    def attach_kernels(
         self,
         groups: Sequence[ViewGroup],
         others: Sequence[ViewGroup],

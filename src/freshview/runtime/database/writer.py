@@ -140,7 +140,9 @@ class _Slow:
     def __call__(self, *values: Value) -> None:
         db = self._db()
         if db is None:
-            raise FreshviewError("the database of this writer is gone", instead="keep it")
+            raise FreshviewError(
+                "the database of this writer is gone", instead="keep a reference to the database"
+            )
         row: RowLike = values
         change: Callable[[str, object], None] = db.insert if self._sign > 0 else db.delete
         change(self._relation.name, [row])

@@ -11,7 +11,7 @@ from freshview.calculus.rows import Row, RowLike, bad_value, in_order, plain
 from freshview.calculus.schema import Column, Relation
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow, Place
-from freshview.runtime.ingest.columns import COUNT, rows_in, usual
+from freshview.runtime.ingest.columns import COUNT, normalize_types, rows_in
 from freshview.runtime.ingest.consolidate import consolidate
 
 if TYPE_CHECKING:
@@ -255,10 +255,10 @@ def _is_pandas(value: object) -> bool:
 def _lasting(relation: Relation, table: object) -> pa.Table:
     """An Arrow table that can be read more than once."""
     if _is_pandas(table):
-        return usual(relation, _from_pandas(relation, table))
+        return normalize_types(relation, _from_pandas(relation, table))
     if hasattr(table, "__arrow_c_array__"):
-        return usual(relation, table) if isinstance(table, pa.RecordBatch) else table
-    return usual(relation, _as_table(relation, table))
+        return normalize_types(relation, table) if isinstance(table, pa.RecordBatch) else table
+    return normalize_types(relation, _as_table(relation, table))
 
 
 def _from_pandas(relation: Relation, value: object) -> pa.Table:
@@ -294,7 +294,7 @@ def _from_columns(relation: Relation, columns: Mapping[str, object]) -> pa.Recor
         batch = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in arrays.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
         raise BadRow(f"these are no columns of '{relation.name}': {e}") from e
-    return usual(relation, batch)
+    return normalize_types(relation, batch)
 
 
 def _moments(relation: Relation, column: Column, values: Sequence[object]) -> list[object]:

@@ -154,7 +154,7 @@ _last: list[pa.Schema] = []
 """The schema that came last and is as usual: batches are mostly like the one before."""
 
 
-def usual(relation: Relation, table: pa.Table) -> pa.Table:
+def normalize_types(relation: Relation, table: pa.Table) -> pa.Table:
     """A table of pyarrow in forms that kernels know, so that every engine takes the same ones.
 
     Floats of 16 bits get 32, runs are written out, and what a library has made of a type of Arrow

@@ -78,7 +78,9 @@ class Listing:
         import numpy as np
 
         if rows < 1:
-            raise FreshviewError(f"a batch of {rows} rows", instead="ask for one row at least")
+            raise FreshviewError(
+                f"a batch cannot have {rows} rows", instead="ask for one row at least"
+            )
         for first in range(0, len(self), rows):
             yield self.take(np.arange(first, min(first + rows, len(self))))
 

@@ -66,9 +66,9 @@ class ChangeCollector:
         """The rows that were shown last, where no engine collects changes."""
         self._before: pa.Table | None = None
         """Those that were shown before the last change."""
-        self._untold: list[pa.Table] = []
+        self._pending: list[pa.Table] = []
         """What is to be told with the next change."""
-        self._told: list[pa.Table] = []
+        self._last_pending: list[pa.Table] = []
         """The same of the last change, which may be refused."""
         self._delta: pa.Table | None = None
         """What the last change did to the view."""
@@ -95,14 +95,14 @@ class ChangeCollector:
     def _carry_over(self) -> None:
         """Tell with the next change what the new engine of the view shows otherwise."""
         if self._shown is not None:
-            self._untold.append(difference(self._shown, self._view.columns()))
+            self._pending.append(difference(self._shown, self._view.columns()))
         elif self._source is not None and any(
             c.type.kind == "double" for c in self._view.query.columns
         ):
             with suppress(FreshviewError):  # it may have lost its state: nothing is known then
                 old = [with_count(self._source.table(), -1), self._source.changes()]
                 new = with_count(self._view.columns(), 1)
-                self._untold.append(net_of([new, *old, *self._refused]))
+                self._pending.append(net_of([new, *old, *self._refused]))
 
     def hold(self) -> None:
         """Hold the rows that are shown, as another engine will tell the next change."""
@@ -116,12 +116,12 @@ class ChangeCollector:
         else:
             self._before, self._shown = self._shown, self._view.columns()
             delta = difference(self._before, self._shown)
-        self._told, self._untold, self._delta = self._untold, [], delta
-        return _together([*self._told, delta])
+        self._last_pending, self._pending, self._delta = self._pending, [], delta
+        return _together([*self._last_pending, delta])
 
     def take_back(self) -> None:
         """The change that was told last is refused, and nothing of it shall be told."""
-        self._untold = self._told
+        self._pending = self._last_pending
         if self._source is None:
             self._shown = self._before
         elif self._delta is not None:

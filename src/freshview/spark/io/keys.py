@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type, Value
-from freshview.durable.epoch import TakenOver
+from freshview.durable.epoch import DriverFenced
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type
 from freshview.spark.io.upsert import DELETED, key_of
@@ -82,7 +82,7 @@ class KeyStore:
         with self._transaction(instead, "BEGIN IMMEDIATE") as db:
             newest = db.execute("SELECT MAX(epoch) FROM driver").fetchone()[0]
             if newest is not None and newest > self.epoch:
-                raise TakenOver(
+                raise DriverFenced(
                     "another driver has taken this pipeline over",
                     instead="stop this one, or restart it",
                 )

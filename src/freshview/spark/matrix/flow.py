@@ -27,7 +27,7 @@ from freshview.durable.checkpoint import (
 from freshview.durable.commit import Commit
 from freshview.durable.commit_log import PackedBatch
 from freshview.durable.coordinator import Coordinator
-from freshview.durable.epoch import TakenOver
+from freshview.durable.epoch import DriverFenced
 from freshview.durable.settings import FlowSettings
 from freshview.durable.step import StepId
 from freshview.durable.storage.folders import folder_at
@@ -99,7 +99,7 @@ class MatrixFlow(Versions):
             work.folder.write(DESCRIPTION, json.dumps(description).encode(), new=True)
             try:
                 return cls(work, spark, inputs)
-            except TakenOver:
+            except DriverFenced:
                 raise
             except (OSError, FreshviewError):
                 delete_description(work.folder)

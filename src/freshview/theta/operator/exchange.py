@@ -56,7 +56,7 @@ class Exchange:
         self._senders: dict[Side, Mapping[int, frozenset[int]]] = {}
         self._make_store = make_store
         self.joiners: dict[int, BatchJoiner] = {}
-        self._hire(placement)
+        self._start_joiners(placement)
 
     @property
     def placement(self) -> Placement:
@@ -67,7 +67,7 @@ class Exchange:
         """Enter the epoch of another placement; nothing happens if it is the current one."""
         if placement == self.placement:
             return
-        self._hire(placement)
+        self._start_joiners(placement)
         transfers = Transfers(self.placement, placement)
         for joiner in self.joiners.values():
             joiner.begin(transfers)
@@ -167,7 +167,7 @@ class Exchange:
             self.joiners = {h: j for h, j in self.joiners.items() if h in hosts}
             self.is_migrating = False
 
-    def _hire(self, placement: Placement) -> None:
+    def _start_joiners(self, placement: Placement) -> None:
         for host in hosts_of(placement):
             if host not in self.joiners:
                 self.joiners[host] = BatchJoiner(host, self.shape, self._make_store)

@@ -47,7 +47,7 @@ from freshview.theta.schemes import (
 )
 from freshview.theta.terms import Numbers, Placement, Side
 
-Given = TypeVar("Given")
+Rows = TypeVar("Rows")
 Sink = Callable[[Output], object]
 SchemeName = Literal["auto", "dynamic", "square", "hash", "hybrid"]
 
@@ -125,13 +125,13 @@ class ThetaJoin:
 
     def push(self, rows: Mapping[str, object]) -> Output:
         """Insert rows, by source: lists of rows, Arrow tables, or columns as arrays."""
-        return self._run({side: (given, 1) for side, given in self._by_side(rows).items()})
+        return self._run({side: (rows, 1) for side, rows in self._by_side(rows).items()})
 
     def apply(self, changes: Mapping[str, Iterable[tuple[Row, int]]]) -> Output:
         """Insert and delete rows: pairs of a row and how often it comes (or, below zero, goes)."""
         batches: dict[Side, tuple[object, Numbers | int]] = {}
-        for side, given in self._by_side(changes).items():
-            rows, weights = read_changes(self.sources[side], given)
+        for side, changed_rows in self._by_side(changes).items():
+            rows, weights = read_changes(self.sources[side], changed_rows)
             if isinstance(self.window, TupleCount) and (weights > 0).all():
                 copies = np.repeat(np.arange(len(rows)), weights)  # each is one of the last rows
                 rows, weights = [rows[k] for k in copies.tolist()], np.ones(len(copies), np.int64)
@@ -180,9 +180,9 @@ class ThetaJoin:
             lines += [f"no row is purged before advance() tells the time of '{n}'" for n in silent]
         return "\n".join(lines)
 
-    def _run(self, given: Mapping[Side, tuple[object, Numbers | int]]) -> Output:
+    def _run(self, rows_by_side: Mapping[Side, tuple[object, Numbers | int]]) -> Output:
         began = perf_counter()
-        batches = self._read(given)
+        batches = self._read(rows_by_side)
         for side, size in self._exchange.purge(self._horizon()).items():
             if size:
                 self.scheme.purge(side, size)
@@ -207,14 +207,14 @@ class ThetaJoin:
             sink(output)
         return output
 
-    def _read(self, given: Mapping[Side, tuple[object, Numbers | int]]) -> dict[Side, Batch]:
+    def _read(self, rows_by_side: Mapping[Side, tuple[object, Numbers | int]]) -> dict[Side, Batch]:
         """The batches of both sides, those of R first: the rows of S see them."""
         batches: dict[Side, Batch] = {}
         for side in SIDES:
-            if side in given:
+            if side in rows_by_side:
                 across: Side = "S" if side == "R" else "R"
                 seen = self._counts[across] + (batches[across].rows if across in batches else 0)
-                batches[side] = self._batch(side, *given[side], seen)
+                batches[side] = self._batch(side, *rows_by_side[side], seen)
         return batches
 
     def _batch(self, side: Side, rows: object, weights: Numbers | int, seen: int) -> Batch:
@@ -261,14 +261,14 @@ class ThetaJoin:
         metrics.latency, metrics.seconds = seconds, metrics.seconds + seconds
         self._exchange.measure()
 
-    def _by_side(self, given: Mapping[str, Given]) -> dict[Side, Given]:
+    def _by_side(self, rows_by_source: Mapping[str, Rows]) -> dict[Side, Rows]:
         names: dict[str, Side] = {source.name: side for side, source in self.sources.items()}
-        for name in given:
+        for name in rows_by_source:
             if name not in names:
                 raise UnknownName(
                     f"no source is called '{name}'", instead=f"use {' or '.join(names)}"
                 )
-        return {names[name]: rows for name, rows in given.items()}
+        return {names[name]: rows for name, rows in rows_by_source.items()}
 
     def _check_watermark(self, source: Source, at: Time) -> None:
         if not source.is_timed:

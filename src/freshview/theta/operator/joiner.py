@@ -141,16 +141,16 @@ class BatchJoiner:
         Those of R come first: the stored ones meet the new tuples of S, as if all had been stored
         before. In which group a pair of one batch meets is thereby the same everywhere.
         """
-        found: list[Pairs] = []
+        pairs: list[Pairs] = []
         if r is not None:
-            found.extend(self.join_for(self.host, "R", r))
+            pairs.extend(self.join_for(self.host, "R", r))
         if s is not None:
-            found.extend(self.join_for(self.host, "S", s))
+            pairs.extend(self.join_for(self.host, "S", s))
             if r is not None and kept_r.any():
                 new = self._make(self.shape, "R")
                 new.add(r.take(kept_r))
-                found.extend(_pairs(new, "S", s, *new.probe(s)))
-        return found
+                pairs.extend(_pairs(new, "S", s, *new.probe(s)))
+        return pairs
 
     def join_for(self, to: int, side: Side, tuples: Tuples) -> list[Pairs]:
         """New tuples of a joiner, this or another, with those here that belong to it."""

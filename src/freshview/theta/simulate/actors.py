@@ -188,11 +188,11 @@ def blocks(placement: Groups) -> dict[int, frozenset[int]]:
     to all its joiners in the same order.
     """
     smallest = placement.grids[-1].mapping
-    found: dict[int, set[int]] = {}
+    hosts_by_cell: dict[int, set[int]] = {}
     for grid in placement.grids:
         rows, columns = grid.mapping.n // smallest.n, grid.mapping.m // smallest.m
         for row in range(grid.mapping.n):
             for column in range(grid.mapping.m):
                 cell = row // rows * smallest.m + column // columns
-                found.setdefault(cell, set()).add(grid.host(row, column))
-    return {cell: frozenset(hosts) for cell, hosts in found.items()}
+                hosts_by_cell.setdefault(cell, set()).add(grid.host(row, column))
+    return {cell: frozenset(hosts) for cell, hosts in hosts_by_cell.items()}

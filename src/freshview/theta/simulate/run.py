@@ -94,7 +94,7 @@ class Run:
                 Reshuffler(k, placement, world.reshufflers, post, world.blocking)
             )
         self.reshufflers[0].controls = True
-        self._hire(placement, placement, epoch=0)
+        self._start_joiners(placement, placement, epoch=0)
         for number in range(world.tuples):
             value = min(self.random.randrange(world.values), self.random.randrange(world.values))
             side = self.random.choice("RS")
@@ -182,11 +182,11 @@ class Run:
         if placement == controller.placement:
             return
         self.migrations += 1
-        self._hire(controller.placement, placement, controller.epoch)
+        self._start_joiners(controller.placement, placement, controller.epoch)
         change = Change(controller.term, controller.epoch + 1, placement)
         if self.failovers < self.world.failovers and self.random.random() < 0.3:
-            told = {k for k in range(self.world.reshufflers) if self.random.random() < 0.5}
-            controller.broadcast(change, told)  # it dies before it has told all
+            informed = {k for k in range(self.world.reshufflers) if self.random.random() < 0.5}
+            controller.broadcast(change, informed)  # it dies before it has informed all
             self._fail_over()
         else:
             controller.broadcast(change)
@@ -206,7 +206,7 @@ class Run:
             reshuffler.controls = False
         self.random.choice(self.reshufflers).take_over(term)
 
-    def _hire(self, old: Placement, new: Placement, epoch: int) -> None:
+    def _start_joiners(self, old: Placement, new: Placement, epoch: int) -> None:
         """Joiners for hosts that have none yet: they begin with nothing, in the old epoch."""
         for host in (*hosts_of(old), *hosts_of(new)):
             self.next_host = max(self.next_host, host + 1)

@@ -9,7 +9,7 @@ from unittest import mock
 import pyarrow.fs as pa_fs
 import pytest
 
-from freshview.durable.epoch import TakenOver, claim, current, fence
+from freshview.durable.epoch import DriverFenced, claim, current, fence
 from freshview.durable.storage import files
 from freshview.durable.storage.files import AlreadyExists, LocalFolder, TornFile
 from freshview.durable.storage.folders import folder_at
@@ -160,7 +160,7 @@ def test_epochs(folder: Any) -> None:
     first, second = claim(folder), claim(folder)
     assert first < second == current(folder)
     fence(folder, second)
-    with pytest.raises(TakenOver):
+    with pytest.raises(DriverFenced):
         fence(folder, first)
 
 

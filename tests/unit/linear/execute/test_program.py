@@ -129,7 +129,7 @@ def test_only_what_is_needed_is_kept() -> None:
         ({"rows": [0], "v": np.ones((1, 2))}, "1 lines of A change by 1 x 2 values"),
         ({"u": np.ones(3)}, "an update of A by u needs v as well"),
         ({"u": np.ones(3), "v": np.ones(2)}, "A is 3 x 3, but u is 3 x 1 and v is 2 x 1"),
-        ({"rows": [0], "cols": [1]}, "tells rows, columns or cells, not several"),
+        ({"rows": [0], "cols": [1]}, "takes rows, columns or cells, not several"),
         ({"rows": [0.5], "v": np.ones((1, 3))}, "are whole numbers"),
     ],
 )
@@ -293,7 +293,7 @@ def test_small_updates_do_not_measure_the_drift_each_time() -> None:
         (lambda p, a: a / 0, "a matrix is divided by 0"),
         (lambda p, a: linear.pagerank(a, damping=math.nan), "a matrix is multiplied by nan"),
         (lambda p, a: expression.fill("n", "n", math.inf), "a matrix is multiplied by inf"),
-        (lambda p, a: linear.beside(), "nothing is joined"),
+        (lambda p, a: linear.beside(), "there is no matrix to join"),
         (lambda p, a: linear.iterate(3, a, lambda x: None), "the step of an iteration gives None"),
         (lambda p, a: linear.iterate(1.5, a, lambda x: x), "an iteration runs 0 times or more"),
     ],

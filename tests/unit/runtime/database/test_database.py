@@ -264,7 +264,7 @@ def test_every_strategy_agrees_with_plain_counting(
         (lambda db: db.register_function("f", 5, "int"), "the function 'f' is 5, which cannot be"),
         (lambda db: db.register_function("f", abs, None), "the type of 'f' cannot be None"),
         (lambda db: db.register_function(5, abs, "int"), "a function cannot be called 5"),
-        (lambda db: db.register_function("div", max, "int"), "'div' is what an operator of SQL"),
+        (lambda db: db.register_function("div", max, "int"), "'div' is the function of an"),
         (lambda db: db.snapshot(None), "a snapshot is kept in a folder, not in None"),
         (lambda db: db.snapshot("a\0b"), "a snapshot is kept in a folder, not in 'a"),
         (lambda db: freshview.restore(5), "a snapshot is kept in a folder, not in 5"),

@@ -49,7 +49,7 @@ COMPARED = {"native": {"above"}, "reference": {"first", "least"}}
 SUMS = "CREATE STREAM r (k INT NOT NULL, v INT NOT NULL);"
 
 
-class Told:
+class Subscriber:
     """What a subscriber was told of a view, added up."""
 
     def __init__(self, db: Database, view: str) -> None:
@@ -104,8 +104,8 @@ def test_what_is_told_adds_up(connect: Connect, engine: str, seed: int) -> None:
     db.load("t", [(1, "one"), (2, "two"), (3, "two")])
     there: dict[str, list[Any]] = {"r": [], "s": []}
     db.apply(random_batch(rng, there))
-    told = {name: Told(db, name) for name in VIEWS}
-    assert {name for name, t in told.items() if not t.is_collected} == COMPARED[engine]
+    subscribers = {name: Subscriber(db, name) for name in VIEWS}
+    assert {name for name, t in subscribers.items() if not t.is_collected} == COMPARED[engine]
     for _ in range(30):
         db.apply(random_batch(rng, there))
         if rng.random() < 0.3:
@@ -114,11 +114,11 @@ def test_what_is_told_adds_up(connect: Connect, engine: str, seed: int) -> None:
         if rng.random() < 0.2:
             with pytest.raises(Overflow):
                 db.insert("r", [(1, "a", MOST, 0.5), (1, "a", MOST, 0.5)])
-        for t in told.values():
+        for t in subscribers.values():
             t.check()
-    for t in told.values():
+    for t in subscribers.values():
         assert t.versions == sorted(set(t.versions))
-    assert all(len(told[name].versions) > 3 for name in ("sums", "means", "total", "pairs"))
+    assert all(len(subscribers[name].versions) > 3 for name in ("sums", "means", "total", "pairs"))
 
 
 @pytest.mark.parametrize("column", ["k", "name"])
@@ -130,10 +130,10 @@ def test_groups_that_a_view_leaves_out_are_not_told(connect: Connect, column: st
         f"{SCHEMA} CREATE VIEW counts AS SELECT x, n FROM ({grouped}) q WHERE x IS NOT NULL;"
         f"CREATE VIEW keys AS SELECT x FROM ({grouped}) q WHERE x IS NOT NULL GROUP BY x;"
     )
-    told = [Told(db, "counts"), Told(db, "keys")]
+    subscribers = [Subscriber(db, "counts"), Subscriber(db, "keys")]
     for rows in ([(None, None, 1, 0.5)], [(1, "a", 1, 0.5), (None, None, 2, 0.5)]):
         db.insert("r", rows)
-        for t in told:
+        for t in subscribers:
             t.check()
 
 
@@ -145,11 +145,11 @@ def test_a_change_that_another_view_refuses_is_not_told(connect: Connect) -> Non
         "CREATE VIEW doubled AS SELECT SUM(v) * 2 AS s FROM r;"
     )
     db.insert("r", (1, 5))
-    told = [Told(db, "counts"), Told(db, "doubled")]
+    subscribers = [Subscriber(db, "counts"), Subscriber(db, "doubled")]
     with pytest.raises(Overflow):
         db.insert("r", [(1, MOST - 5)])
     db.insert("r", (2, 1))
-    for t in told:
+    for t in subscribers:
         t.check()
         assert t.versions == [2]
 
@@ -168,14 +168,14 @@ def test_a_kernel_that_is_filled_anew_after_a_refusal(
         "CREATE VIEW doubled AS SELECT SUM(v) * 2 AS s FROM r WHERE k = 2;"
     )
     db.insert("r", [(1, 1 << 62), (2, 5)])
-    told = [Told(db, "sums"), Told(db, "doubled")]
+    subscribers = [Subscriber(db, "sums"), Subscriber(db, "doubled")]
     for _ in range(2):
         with pytest.raises(Overflow):  # taken back in the same order, the first sum wraps
             db.insert("r", [(1, -(1 << 62)), (1, 1 << 62), (2, MOST - 5)])
         db.insert("r", (2, 1))
-        for t in told:
+        for t in subscribers:
             t.check()
-    assert told[0].versions == [2, 3]
+    assert subscribers[0].versions == [2, 3]
 
 
 def test_a_row_that_only_the_reference_engine_can_show(connect: Connect) -> None:
@@ -183,13 +183,13 @@ def test_a_row_that_only_the_reference_engine_can_show(connect: Connect) -> None
     db = connect()
     db.execute(SUMS + "CREATE VIEW v AS SELECT k, SUM(v) * 2 - SUM(v) AS s FROM r GROUP BY k")
     db.insert("r", [(1, 5), (2, 7)])
-    told = Told(db, "v")
+    subscriber = Subscriber(db, "v")
     for rows in ([(1, 1 << 62)], [(2, 1)], [(3, 1)]):
         db.insert("r", rows)
-        told.check()
+        subscriber.check()
     db.delete("r", (1, 1 << 62))
-    told.check()
-    assert told.versions == [2, 3, 4, 5]
+    subscriber.check()
+    assert subscriber.versions == [2, 3, 4, 5]
 
 
 @pytest.mark.native
@@ -205,8 +205,8 @@ def test_a_kernel_that_gives_way_has_told_what_it_showed(
         "CREATE VIEW v AS SELECT r.k, SUM(r.v) AS s FROM r, x WHERE r.k = x.k GROUP BY r.k"
     )
     db.apply({"r": [((1, 1), 1)], "x": [((1,), 1)]})
-    told = Told(db, "v")
-    assert told.is_collected
+    subscriber = Subscriber(db, "v")
+    assert subscriber.is_collected
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FreshviewWarning)
         db.apply(
@@ -216,14 +216,14 @@ def test_a_kernel_that_gives_way_has_told_what_it_showed(
             }
         )
     assert db.view("v").engine == "reference"
-    told.check()
+    subscriber.check()
     monkeypatch.undo()
     db.insert("r", [(2, i) for i in range(TIER_UP_ROWS)])
-    told.check()
+    subscriber.check()
     db.insert("r", (1, 1))
-    told.check()
-    assert told.is_collected
-    assert told.versions == [2, 3, 4]
+    subscriber.check()
+    assert subscriber.is_collected
+    assert subscriber.versions == [2, 3, 4]
 
 
 @pytest.mark.native
@@ -237,27 +237,27 @@ def test_a_kernel_that_takes_over_goes_on_telling(
         "CREATE STREAM r (k INT NOT NULL, w DOUBLE NOT NULL);"
         "CREATE VIEW v AS SELECT k, SUM(w) AS w, COUNT(*) AS n FROM r GROUP BY k"
     )
-    told = Told(db, "v")
+    subscriber = Subscriber(db, "v")
     assert db.view("v").engine == "reference"
     for i in range(3):
         db.insert("r", [(j % 50, 0.1 * j + i) for j in range(TIER_UP_ROWS)])
-        told.check()
+        subscriber.check()
     for build in list(db._tiering.builds.values()):
         build.wait()
     for i in range(3):
         db.insert("r", (i, 0.7))
-        told.check()
-    assert (told.is_collected, db.view("v").engine) == (True, "native")
+        subscriber.check()
+    assert (subscriber.is_collected, db.view("v").engine) == (True, "native")
 
 
 def test_a_static_table_that_is_filled_later(connect: Connect) -> None:
     db = connect()
     db.execute(SCHEMA + f"CREATE VIEW v AS {VIEWS['labels']}; CREATE VIEW n AS SELECT k FROM t")
-    told = [Told(db, "v"), Told(db, "n")]
+    subscribers = [Subscriber(db, "v"), Subscriber(db, "n")]
     db.load("t", [(1, "one")])
     db.insert("r", (1, "a", 5, 0.5))
-    told[0].check()
-    assert told[0].versions == [1]
+    subscribers[0].check()
+    assert subscribers[0].versions == [1]
 
 
 def test_changes_are_kept_after_the_view_changes_its_engine(connect: Connect) -> None:
@@ -283,7 +283,7 @@ def test_a_subscription_without_kept_rows(connect: Connect, engine: str) -> None
     db.execute(SUMS + "CREATE VIEW v AS SELECT k, SUM(v) AS s FROM r GROUP BY k")
     insert = db.writer("r").insert
     insert(1, 1)
-    told = Told(db, "v")
+    subscriber = Subscriber(db, "v")
     insert(1, 2)
     db.insert("r", [(2, 2), (1, 1)])
     with pytest.raises(BadRow):
@@ -291,8 +291,8 @@ def test_a_subscription_without_kept_rows(connect: Connect, engine: str) -> None
     with pytest.raises(Overflow):
         db.insert("r", [(2, MOST)])
     insert(2, 3)
-    told.check()
-    assert told.versions == [2, 3, 4]
+    subscriber.check()
+    assert subscriber.versions == [2, 3, 4]
 
 
 class Fake:

@@ -10,7 +10,7 @@ import pytest
 import freshview
 from freshview.errors import FreshviewWarning, Overflow
 from freshview.runtime.database.database import Database
-from tests.unit.runtime.views.test_collected_changes import Told
+from tests.unit.runtime.views.test_collected_changes import Subscriber
 
 pytestmark = [pytest.mark.native, pytest.mark.usefixtures("native")]
 
@@ -50,39 +50,39 @@ def test_a_route_has_a_kernel_once(keep: bool) -> None:
 
 def test_who_tracks_a_view_slows_only_the_relations_of_that_view() -> None:
     db = shared(SUMS, JOINED, OTHERS)
-    told = Told(db, "others")
+    subscriber = Subscriber(db, "others")
     assert "r" in db._routes.by_name
     assert "s" not in db._routes.by_name
     db.insert("r", table((1, 5)))
     db.insert("s", [(1,)])
-    told.check()
-    assert told.versions == [2]
+    subscriber.check()
+    assert subscriber.versions == [2]
     assert db.view("joined").rows() == [(1, 5)]
 
 
 def test_each_view_of_a_kernel_is_told_what_is_its_own() -> None:
     db = shared(SUMS, JOINED, OTHERS)
-    told = [Told(db, name) for name in ("sums", "joined", "others")]
-    assert all(t.is_collected for t in told)
+    subscribers = [Subscriber(db, name) for name in ("sums", "joined", "others")]
+    assert all(t.is_collected for t in subscribers)
     for batch in ({"r": [((1, 5), 1)]}, {"s": [((1,), 2)]}, {"r": [((1, 5), -1)]}):
         db.apply(batch)
-        for t in told:
+        for t in subscribers:
             t.check()
-    assert [t.versions for t in told] == [[1, 3], [2, 3], [2]]
+    assert [t.versions for t in subscribers] == [[1, 3], [2, 3], [2]]
 
 
 def test_views_that_join_a_group_go_on_telling() -> None:
     db = shared(SUMS)
-    told = [Told(db, "sums")]
+    subscribers = [Subscriber(db, "sums")]
     db.insert("r", [(1, 5), (2, 1)])
     db.execute(JOINED + OTHERS)
     assert [len(g.views) for g in db.state.groups] == [3]
-    told.append(Told(db, "joined"))
+    subscribers.append(Subscriber(db, "joined"))
     db.insert("r", [(1, 1)])
     db.insert("s", [(1,)])
-    for t in told:
+    for t in subscribers:
         t.check()
-    assert [t.versions for t in told] == [[1, 2], [3]]
+    assert [t.versions for t in subscribers] == [[1, 2], [3]]
 
 
 @pytest.mark.parametrize("order", [SUMS + DOUBLED, DOUBLED + SUMS])
@@ -90,28 +90,28 @@ def test_a_kernel_that_cannot_show_one_view_gives_way_for_all(order: str) -> Non
     """Where another view of it has told the change already, that is told once."""
     db = shared(order)
     db.insert("r", [(1, 5), (2, 7)])
-    told = [Told(db, "sums"), Told(db, "doubled")]
+    subscribers = [Subscriber(db, "sums"), Subscriber(db, "doubled")]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FreshviewWarning)
         for rows in ([(1, 1 << 62)], [(2, 1)], [(3, 1)]):
             db.insert("r", rows)
-            for t in told:
+            for t in subscribers:
                 t.check()
         db.delete("r", (1, 1 << 62))
-    for t in told:
+    for t in subscribers:
         t.check()
-    assert [t.versions for t in told] == [[2, 3, 4, 5]] * 2
+    assert [t.versions for t in subscribers] == [[2, 3, 4, 5]] * 2
 
 
 @pytest.mark.parametrize("order", [SUMS + DOUBLED, DOUBLED + SUMS])
 def test_a_refused_change_is_told_to_no_view_of_a_kernel(order: str) -> None:
     db = shared(order.replace("* 2 - SUM(v)", "* 2"))
     db.insert("r", [(1, 5), (2, 7)])
-    told = [Told(db, "sums"), Told(db, "doubled")]
+    subscribers = [Subscriber(db, "sums"), Subscriber(db, "doubled")]
     for _ in range(2):
         with pytest.raises(Overflow):
             db.insert("r", [(1, 1), (2, MOST - 7)])
         db.insert("r", (2, 1))
-        for t in told:
+        for t in subscribers:
             t.check()
-    assert [t.versions for t in told] == [[2, 3]] * 2
+    assert [t.versions for t in subscribers] == [[2, 3]] * 2

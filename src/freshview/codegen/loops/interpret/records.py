@@ -40,18 +40,18 @@ class Records:
 
     def at(self, keys: Key) -> Row:
         """The record with these keys, made if it is not there."""
-        found_by = self._lookup(keys)
-        record = self.records.get(found_by)
+        lookup_key = self._lookup(keys)
+        record = self.records.get(lookup_key)
         if record is None:
-            record = self.records[found_by] = Row(keys, [0] * len(self.table.payloads))
+            record = self.records[lookup_key] = Row(keys, [0] * len(self.table.payloads))
             for columns, groups in self.slices.items():
-                groups.setdefault(_at(keys, columns), {})[found_by] = record
-        self._note(found_by, record)
+                groups.setdefault(_at(keys, columns), {})[lookup_key] = record
+        self._note(lookup_key, record)
         return record
 
-    def _note(self, found_by: Key, record: Row) -> None:
-        if self.table.journal and found_by not in self.journal:
-            self.journal[found_by] = Row(record.values, [*record.payloads])
+    def _note(self, lookup_key: Key, record: Row) -> None:
+        if self.table.journal and lookup_key not in self.journal:
+            self.journal[lookup_key] = Row(record.values, [*record.payloads])
 
     def as_they_were(self) -> list[Row]:
         """The records that have changed, as they were; a new one had zeros."""
@@ -66,12 +66,12 @@ class Records:
         """Drop a record that nothing is left of."""
         if any(record.payloads):
             return
-        found_by = self._lookup(record.values)
-        if self.records.pop(found_by, None) is None:
+        lookup_key = self._lookup(record.values)
+        if self.records.pop(lookup_key, None) is None:
             return
         for columns, groups in self.slices.items():
             group = groups[_at(record.values, columns)]
-            del group[found_by]
+            del group[lookup_key]
             if not group:
                 del groups[_at(record.values, columns)]
 
@@ -81,8 +81,8 @@ class Records:
 
     def clear(self) -> None:
         """No record is left."""
-        for found_by, record in self.records.items():
-            self._note(found_by, record)
+        for lookup_key, record in self.records.items():
+            self._note(lookup_key, record)
         self.records.clear()
         for groups in self.slices.values():
             groups.clear()
