@@ -70,9 +70,9 @@ def test_single_row(data: st.DataObject, sign: int) -> None:
 @examples(500)
 @given(data=st.data())
 def test_a_domain_holds_wherever_its_term_does(data: st.DataObject) -> None:
-    e = data.draw(terms(bound=GIVEN, depth=3))
+    e = data.draw(terms(bound=BOUND, depth=3))
     relation = data.draw(st.sampled_from(sorted(RELATIONS)))
-    db, env = data.draw(databases()), data.draw(contexts(GIVEN))
+    db, env = data.draw(databases()), data.draw(contexts(BOUND))
     with_change = replace(db, deltas={**db.deltas, relation: data.draw(deltas(relation))})
     small = data.draw(st.frozensets(st.sampled_from(sorted(RELATIONS))))
 
@@ -81,7 +81,7 @@ def test_a_domain_holds_wherever_its_term_does(data: st.DataObject) -> None:
 
     for term in (bottom_up(e, as_change), delta(e, Update(relation))):
         keys = tuple(sorted(outs(term) - set(env)))
-        domain = extract_domain(term, known=frozenset(GIVEN), small=small)
+        domain = extract_domain(term, known=frozenset(BOUND), small=small)
         bounded = mul(*domain, term)
         assert meaning(bounded, with_change, env, keys) == meaning(term, with_change, env, keys), (
             show(term),
