@@ -266,3 +266,4 @@ def _stages(t: Translated) -> Iterator[str]:
     maps, _, rest = text.partition("-- QUERIES")
     yield "== maps\n" + maps[maps.index("-- MAPS") :].split("\n", 1)[1].rstrip()
     yield "== triggers\n" + rest[rest.index("-- TRIGGERS") :].split("\n", 1)[1].rstrip()
+    yield "== engine\nthis M3 is for reading; `--engine native` shows the program that connect() runs"
