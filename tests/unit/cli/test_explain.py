@@ -64,8 +64,9 @@ def test_a_view_without_a_kernel_says_why(shell: Shell, tmp_path: Path) -> None:
 def test_views_of_one_program_name_each_other(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "query.sql"
     path.write_text(
-        "CREATE STREAM r (a INT); CREATE STREAM s (a INT); CREATE VIEW u AS SELECT SUM(a) AS n FROM r;"
-        "CREATE VIEW v AS SELECT COUNT(*) AS n FROM r; CREATE VIEW w AS SELECT COUNT(*) AS n FROM s;"
+        "CREATE STREAM r (a INT); CREATE VIEW u AS SELECT SUM(a) AS n FROM r;"
+        "CREATE STREAM s (a INT); CREATE VIEW v AS SELECT COUNT(*) AS n FROM r;"
+        "CREATE VIEW w AS SELECT COUNT(*) AS n FROM s;"
     )
     done = shell("explain", path, "v")
     assert "one program keeps this view and u;" in sections(done.out)["shared"]
