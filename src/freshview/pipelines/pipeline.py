@@ -118,7 +118,7 @@ class Pipeline(PipelineIngest):
             return Path(tempfile.mkdtemp(prefix="freshview-"))
         if "://" in str(named) or ":/" in str(named):
             raise FreshviewError(
-                f"the checkpoint '{named}' is no folder of this machine",
+                f"the checkpoint '{named}' is not a folder on this machine",
                 instead="name a folder, which may be a mounted one",
             )
         return named.absolute()

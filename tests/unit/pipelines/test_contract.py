@@ -364,7 +364,7 @@ TWICE = pa.Table.from_arrays([pa.array([n]) for n in (1, "a", None, 2)], ["id", 
 
 MISGIVEN: dict[str, tuple[Any, str]] = {
     "a column too many": (table(["a"], names=["b"]), "'s' has no column 'names'"),
-    "counts that are no counts": (table(["a"], __COUNT=[-1]), "'s' has no column '__COUNT'"),
+    "counts that are not counts": (table(["a"], __COUNT=[-1]), "'s' has no column '__COUNT'"),
     "what sources call a bad record": (
         table(["a"], __corrupt=["2,b,"]),
         "'s' has no column '__corrupt'",

@@ -187,7 +187,7 @@ def read_description(checkpoint: str | Path) -> dict[str, Any]:
         raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a program")
     if description["format"] != FORMAT or "matrices" not in description:
         raise CheckpointProblem(
-            f"{place} is no checkpoint of a matrix program of this version of Freshview",
+            f"{place} is not a checkpoint of a matrix program of this version of Freshview",
             instead="start over in another folder",
         )
     return description

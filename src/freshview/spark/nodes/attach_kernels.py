@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 
 from freshview.codegen.library.compiler import Baseline
+from freshview.errors import FreshviewWarning
 from freshview.spark.nodes.shipped_kernels import ship_kernels
 from freshview.spark.nodes.view_work import ViewWork
 
@@ -17,7 +18,8 @@ def attach_kernels(pipeline: ViewWork, spark: object) -> ViewWork:
     baseline: Baseline = "native" if _is_local(spark) else "x86-64-v2"
     kernels, why = ship_kernels(pipeline.distributed, pipeline.functions, pipeline.folder, baseline)
     if why:
-        warnings.warn(f"the maps of this flow are kept by Python, slowly: {why}", stacklevel=3)
+        message = f"no native kernels: Python keeps the maps of this pipeline, which is slow: {why}"
+        warnings.warn(message, FreshviewWarning, stacklevel=3)
     return replace(pipeline, kernels=kernels)
 
 
