@@ -136,7 +136,7 @@ class OutOfMemory(FreshviewError):
 
 
 class StateLost(OutOfMemory):
-    """A kernel lost its state: no memory during a change, or one that cannot be taken back exactly."""
+    """A kernel lost its state: no memory for a change, or one that cannot be taken back exactly."""
 
 
 class SnapshotProblem(FreshviewError):

@@ -187,7 +187,7 @@ class Pipeline(PipelineIngest):
     @property
     def state_id(self) -> str:
         """The unique name of the state, the same after a restart from its checkpoint."""
-        return self._running_flow().pipeline.name
+        return self._running_flow().work.name
 
     @property
     def _sync(self) -> bool:
