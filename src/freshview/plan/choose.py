@@ -264,12 +264,8 @@ def _words(best: Plan, tried: list[Plan], options: PlanOptions) -> tuple[str, ..
         f"{p.name} {_rows(p.cost)}{_why_not(p, best, options.strict)}" for p in different
     )
     return (
-        f"strategy: {best.name}, for an estimated {_rows(best.cost)} rows of work"
-        + (
-            " for each changed row, before ordered indexes"
-            if options.ordered
-            else " per changed row"
-        )
+        f"strategy: {best.name}, for an estimated {_rows(best.cost)} rows of work per changed row"
+        + (", before ordered indexes" if options.ordered else "")
         + (f"; in comparison: {others}" if others else ""),
     )
 
