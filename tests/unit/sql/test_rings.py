@@ -51,7 +51,7 @@ def test_the_reference_engine_does_not_run_a_header(tmp_path: Path) -> None:
     script.touch()
     text = SCHEMA + "CREATE TYPE Avg FROM FILE 'avg.hpp'; CREATE VIEW v AS SELECT SUM([f: Avg](b))"
     db = freshview.connect(engine="reference")
-    with pytest.raises(FreshviewError, match=r"C\+\+ of 'avg.hpp': only kernels run it") as caught:
+    with pytest.raises(FreshviewError, match=r"C\+\+ in 'avg.hpp': only kernels run it") as caught:
         db.execute(text + " FROM r", str(script))
     assert "engine='native'" in str(caught.value)
 

@@ -202,7 +202,7 @@ def test_doubles_as_times_are_found_by_the_index_and_kept_as_long_as_they_join()
         (lambda: Source("r", KEY, delay=4), "a delay and no time"),
         (lambda: Source("r", KEY, time="k", clock=ManualClock()), "one of the two"),
         (lambda: Source("r", KEY, time="k", table=True), "is a table"),
-        (lambda: a_join(window=5), "no window"),
+        (lambda: a_join(window=5), "not a window"),
         (lambda: a_join().advance({"r": 5}), "have no time"),
     ],
 )

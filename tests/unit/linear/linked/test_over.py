@@ -165,7 +165,7 @@ def test_eager_programs_follow_by_themselves() -> None:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         db.insert("clicks", ("a", "stranger", 1))
-    assert "is no label of n" in str(heard[0].message)
+    assert "is not a label of n" in str(heard[0].message)
     assert fresh.program["L"][1, 0] == 2
     db.delete("clicks", ("a", "stranger", 1))
     fresh.close()
