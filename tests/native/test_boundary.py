@@ -246,9 +246,9 @@ def test_bad_counts_are_refused(running: Instance) -> None:
         running.apply_rows(T, [FULL, FULL], counts=[1, 1, 1])
     with pytest.raises(BadRow, match="2 rows of 'T' come with 1 counts"):
         running.apply_rows(T, [FULL, FULL], counts=np.array([1]))
-    with pytest.raises(BadRow, match="row 1 of 'T' counts"):
+    with pytest.raises(BadRow, match="the count of row 1 of 'T' is"):
         running.apply_rows(T, [FULL], counts=np.array([-(2**63)]))
-    with pytest.raises(BadRow, match="row 1 of 'T' counts"):
+    with pytest.raises(BadRow, match="the count of row 1 of 'T' is"):
         running.apply_rows(T, [FULL], counts=np.array([1.0]))
     assert running.read_rows(ROWS) == []
 

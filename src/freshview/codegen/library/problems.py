@@ -188,7 +188,8 @@ def _bad_input(
     match problem:
         case "count":
             return BadRow(
-                f"the count of row {row + 1} of '{name}' is {value!r}", instead="give an integer"
+                f"the count of row {row + 1} of '{name}' is {value!r}",
+                instead="give an integer of 64 bits",
             )
         case "counts":
             return BadRow(
