@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
 from freshview.calculus.schema import Query, Relation
+from freshview.calculus.scope import relations
+from freshview.calculus.terms import Expr
 from freshview.errors import AmbiguousName, UnknownName
 
 if TYPE_CHECKING:
@@ -47,6 +49,10 @@ class Catalog:
     sources: Mapping[str, Source] = field(default_factory=dict)
     functions: Functions = BUILTINS
     types: Mapping[str, Header] = field(default_factory=dict)
+    derived: Mapping[str, Relation] = field(default_factory=dict)
+    """Views that others read as relations, by their changes."""
+    writes_out: bool = True
+    """Whether a view that a query reads is replaced by its definition."""
 
     def has(self, name: str) -> bool:
         """Whether a relation or a view has this name."""
@@ -83,6 +89,17 @@ class Catalog:
         self._refuse_second(query.name)
         return replace(self, views=MappingProxyType({**self.views, query.name.lower(): query}))
 
+    def with_derived(self, names: Collection[str]) -> Catalog:
+        """The catalog with views of these names, in lower case, as relations beside them."""
+        new = {n: Relation(q.name, q.columns) for n, q in self.views.items() if n in names}
+        return replace(self, derived=MappingProxyType({**self.derived, **new}))
+
+    def relations_of(self, term: Expr) -> list[Relation]:
+        """The relations that a term reads, derived ones last."""
+        names = relations(term)
+        declared = (*self.relations.values(), *self.derived.values())
+        return [r for r in declared if r.name in names]
+
     def with_function(self, function: Function) -> Catalog:
         """The catalog with one more scalar function, or another one of that name."""
         return replace(self, functions=self.functions.with_(function))
@@ -101,7 +118,8 @@ class Catalog:
 
     def schema(self) -> Schema:
         """The column types of all relations, for type inference."""
-        types = {r.name: r.types for r in self.relations.values()}
+        declared = (*self.relations.values(), *self.derived.values())
+        types = {r.name: r.types for r in declared}
         return Schema(types, functions=self.functions)
 
     def _refuse_second(self, name: str) -> None:

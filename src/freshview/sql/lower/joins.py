@@ -97,16 +97,17 @@ def _table(item: Table, env: Env) -> Joined:
         columns = rows.columns
         cte_item = _item(rows.term, cte.name, columns, cte.columns, item)
         return _item(rows.term, item.alias, cte_item.plain, item.columns, item)
-    if name in env.catalog.views:
+    relation = env.catalog.derived.get(name) if not env.catalog.writes_out else None
+    if relation is None and name in env.catalog.views:
         return _view(item, env)
-    if name not in env.catalog.relations:
+    if relation is None and name not in env.catalog.relations:
         known = [r.name for r in env.catalog.relations.values()]
         raise UnknownName(
             f"there is no table, stream or view '{item.name}'",
             instead=f"declared are {', '.join(known)}" if known else "declare it first",
             at=item.at,
         )
-    relation = env.catalog.relation(name)
+    relation = relation or env.catalog.relation(name)
     columns = tuple(
         Bound(c.name, env.names.fresh(hint(item.alias, c.name)), c.type) for c in relation.columns
     )
