@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
-from freshview.calculus.schema import Query, Relation
+from freshview.calculus.schema import Query, Relation, row_types
 from freshview.calculus.scope import relations
 from freshview.calculus.terms import Expr
 from freshview.errors import AmbiguousName, UnknownName
@@ -49,10 +49,8 @@ class Catalog:
     sources: Mapping[str, Source] = field(default_factory=dict)
     functions: Functions = BUILTINS
     types: Mapping[str, Header] = field(default_factory=dict)
-    derived: Mapping[str, Relation] = field(default_factory=dict)
-    """Views that others read as relations, by their changes."""
-    writes_out: bool = True
-    """Whether a view that a query reads is replaced by its definition."""
+    written_out: bool = True
+    """Whether a view that a query reads is replaced by its definition, or read as a relation."""
 
     def has(self, name: str) -> bool:
         """Whether a relation or a view has this name."""
@@ -89,17 +87,6 @@ class Catalog:
         self._refuse_second(query.name)
         return replace(self, views=MappingProxyType({**self.views, query.name.lower(): query}))
 
-    def with_derived(self, names: Collection[str]) -> Catalog:
-        """The catalog with views of these names, in lower case, as relations beside them."""
-        new = {n: Relation(q.name, q.columns) for n, q in self.views.items() if n in names}
-        return replace(self, derived=MappingProxyType({**self.derived, **new}))
-
-    def relations_of(self, term: Expr) -> list[Relation]:
-        """The relations that a term reads, derived ones last."""
-        names = relations(term)
-        declared = (*self.relations.values(), *self.derived.values())
-        return [r for r in declared if r.name in names]
-
     def with_function(self, function: Function) -> Catalog:
         """The catalog with one more scalar function, or another one of that name."""
         return replace(self, functions=self.functions.with_(function))
@@ -116,10 +103,18 @@ class Catalog:
             self, functions=functions, types=MappingProxyType({**self.types, name: header})
         )
 
+    def views_read(self, term: Expr) -> tuple[Query, ...]:
+        """The views that a term reads as relations, each behind those that it reads itself."""
+        views = {q.name: q for q in self.views.values()}
+        over: dict[str, Query] = {}
+        for name in sorted(relations(term) & views.keys()):
+            over |= {q.name: q for q in views[name].over}
+            over[name] = replace(views[name], over=(), order=())
+        return tuple(over.values())
+
     def schema(self) -> Schema:
-        """The column types of all relations, for type inference."""
-        declared = (*self.relations.values(), *self.derived.values())
-        types = {r.name: r.types for r in declared}
+        """The column types of all relations, and of views read as such, for type inference."""
+        types = row_types(self.relations.values(), self.views.values())
         return Schema(types, functions=self.functions)
 
     def _refuse_second(self, name: str) -> None:
