@@ -93,7 +93,7 @@ class DeltaCompiler:
         decision = self.switched(Decision(aggressive=True, ordered=ordered))
         term = finish(readout(term, store, decision))
         self._maintain_all()
-        return replace(query, term=term)
+        return replace(query, term=term, over=())
 
     def derive(self, query: Query) -> None:
         """A view that others read as a relation: how it changes with each stream behind it."""
