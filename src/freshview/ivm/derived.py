@@ -114,4 +114,3 @@ def base_atom(definition: Expr, derived: Mapping[str, DerivedView]) -> Rel | Non
     """The derived view of a map that holds the rows of one, or some of its columns."""
     body = definition.body if isinstance(definition, Sum) else definition
     return body if isinstance(body, Rel) and body.name in derived else None
-

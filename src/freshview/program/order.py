@@ -56,9 +56,7 @@ def _pairs(statements: list[Statement], maps: Mapping[str, Map]) -> list[tuple[i
     return [(i, j) for j, names in enumerate(read) for n in names for i in writers[n] if i != j]
 
 
-def _after_writers(
-    statements: list[Statement], maps: Mapping[str, Map]
-) -> list[tuple[int, int]]:
+def _after_writers(statements: list[Statement], maps: Mapping[str, Map]) -> list[tuple[int, int]]:
     """Who waits for whom where statements read what others have written."""
     return [(reader, writer) for writer, reader in _pairs(statements, maps)]
 

@@ -23,7 +23,7 @@ from freshview.sql.terms import CreateView, Item, Name
 MOST_VARIABLES = 20_000
 """Variables of a query, copies of its parts included: conditions inside conditions multiply."""
 
-LARGEST = 600
+LARGEST = 250
 """Nodes of a query with all its views written out. The largest of TPC-H has 400, and takes a
 second to plan. An outer join writes each side twice, an aggregate its input for every column: of
 views over views, every level has several times the nodes of the one below."""
