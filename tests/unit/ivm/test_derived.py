@@ -116,7 +116,7 @@ class TestByChanges:
     def test_models_read_them(self, tmp_path: Path) -> None:
         db = freshview.connect(engine="reference")
         db.execute(SCRIPT)
-        freshview.models.Cofactor(db, "SELECT b, n FROM high", name="m")
+        freshview.models.Cofactor(db, "SELECT b, n FROM high", name="m", strategy="higher-order")
         db.insert("t", [(1, 2), (2, 3), (3, 3), (4, 5)])
         db.snapshot(tmp_path / "snapshot")
         again = freshview.restore(tmp_path / "snapshot")
