@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from freshview.calculus.alpha_equivalence import shape
-from freshview.calculus.build import ZERO, factors, is_zero, sum_
+from freshview.calculus.build import ZERO, is_zero, sum_
 from freshview.calculus.check import Schema, all_types
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Query, Relation, row_types
@@ -17,7 +16,7 @@ from freshview.calculus.types import Type
 from freshview.calculus.walk import distinct_subterms, variables
 from freshview.ivm.blocker import blocker
 from freshview.ivm.budget import Budget
-from freshview.ivm.cyclic import is_cyclic
+from freshview.ivm.cyclic import has_cycle
 from freshview.ivm.delta import delta
 from freshview.ivm.derived import (
     DerivedView,
@@ -256,7 +255,7 @@ class DeltaCompiler:
                 known=frozenset(update.params),
                 updated=update.relations,
                 grain=self.grain(level),
-                keep_base_of_cycles=self.options.cyclic and _has_cycle(definition),
+                keep_base_of_cycles=self.options.cyclic and has_cycle(definition),
             )
         )
 
@@ -394,13 +393,3 @@ class Pieces:
     def is_static(self, relation: str) -> bool:
         """Whether a relation never changes."""
         return relation in self.compiler.named and self.compiler.named[relation].static
-
-
-@lru_cache(maxsize=1 << 12)
-def _has_cycle(definition: Expr) -> bool:
-    """Whether a product of the definition joins in a cycle."""
-    for e in distinct_subterms(definition):
-        body = e.body if isinstance(e, Sum) else e
-        if is_cyclic([f for f in factors(body) if isinstance(f, Rel)]):
-            return True
-    return False

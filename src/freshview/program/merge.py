@@ -90,8 +90,8 @@ def _refuse_two_names(parts: Sequence[Program]) -> None:
                 instead="give the queries different names",
             )
     declared: dict[str, Relation | Query] = {}
-    listed: list[Relation | Query] = [r for p in parts for r in (*p.relations, *p.derived)]
-    for r in listed:
+    relations_: list[Relation | Query] = [r for p in parts for r in p.relations]
+    for r in [*relations_, *(q for p in parts for q in p.derived)]:
         if declared.setdefault(r.name, r) != r:
             raise ProgramProblem(
                 f"the programs to merge declare the relation '{r.name}' in different ways",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import freshview
@@ -18,6 +16,11 @@ from freshview.plan.options import PlanOptions
 from freshview.program.check import check_program
 from freshview.program.merge import merge, only
 from freshview.program.terms import Program
+from freshview.runtime.database.declarations import (
+    Defined,
+    read_declaration,
+    show_declaration,
+)
 from freshview.sql.load import load
 from freshview.sql.lower import view
 
@@ -113,18 +116,17 @@ class TestByChanges:
         changes = db.view("high").changes(since=start).to_pylist()
         assert [(row["b"], row["n"]) for row in changes] == [(5, 2)]
 
-    def test_models_read_them(self, tmp_path: Path) -> None:
+    def test_cofactors_of_a_database_refuse_them(self) -> None:
+        """They are kept by view trees."""
         db = freshview.connect(engine="reference")
         db.execute(SCRIPT)
-        freshview.models.Cofactor(db, "SELECT b, n FROM high", name="m", strategy="higher-order")
-        db.insert("t", [(1, 2), (2, 3), (3, 3), (4, 5)])
-        db.snapshot(tmp_path / "snapshot")
-        again = freshview.restore(tmp_path / "snapshot")
-        rows = db.view("m").to_pylist()
-        assert again.view("m").to_pylist() == rows
-        for each in (db, again):
-            each.insert("t", [(5, 7)])
-        assert again.view("m").to_pylist() == db.view("m").to_pylist() != rows
+        with pytest.raises(NotFactorized, match="'m' reads the changes of 'low', 'high'"):
+            freshview.models.Cofactor(db, "SELECT b, n FROM high", name="m")
+
+    def test_a_snapshot_has_the_views_that_a_term_reads(self) -> None:
+        _, queries = load(SCRIPT)
+        declared = Defined(queries[-1], "auto")
+        assert read_declaration(show_declaration(declared)) == declared
 
 
 def test_a_column_that_is_shown_twice_is_two_columns_of_a_relation() -> None:
