@@ -181,6 +181,7 @@ def workload_case(workload: str, name: str, *, batches: int, size: int, live: in
 
 
 def _read(query: Query) -> frozenset[str]:
+    from freshview.calculus.scope import base_relations
 
     return base_relations(query)
 
