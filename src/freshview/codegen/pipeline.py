@@ -305,10 +305,11 @@ def _run(runs: Iterable[Sequence[Statement]], terms: Terms) -> Block:
 
 
 def _batch_maps(program: Program) -> set[str]:
-    """Maps that hold the last batch of a stream, put aside for that of another one."""
+    """Maps that hold what a batch changes in a derived view, or a batch put aside for another."""
     statements = [s for t in program.triggers for s in t.statements]
     aside = {s.target.name for s in statements if s.op == ":=" and isinstance(s.term, Delta)}
-    return aside - {s.target.name for s in statements if not isinstance(s.term, Delta)}
+    aside -= {s.target.name for s in statements if not isinstance(s.term, Delta)}
+    return aside | {m.name for m in program.maps if m.is_change}
 
 
 def _lookups(d: Draft) -> Iterator[set[tuple[str, Columns]]]:
