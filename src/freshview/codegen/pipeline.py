@@ -44,6 +44,7 @@ from freshview.codegen.passes.merge_tests import merge_tests
 from freshview.codegen.passes.name_tables import name_tables
 from freshview.codegen.passes.preaggregate import preaggregate
 from freshview.codegen.passes.prefetch import prefetch
+from freshview.codegen.passes.prune_sums import prune_sums
 from freshview.codegen.passes.share import share
 from freshview.codegen.passes.share_lookups import share_lookups
 from freshview.codegen.passes.touch import KeyColumns, collect, touch
@@ -254,6 +255,13 @@ PASSES = (
     ),
     Pass("prefetch", "loops", _prefetch, "memory is fetched some rows ahead", "prefetch"),
     Pass("touch", "loops", _touch, "writes say which rows of a view they may change", "changes"),
+    Pass(
+        "prune_sums",
+        "loops",
+        over_blocks(prune_sums),
+        "a sum over a range adds up only what is read of it",
+        "prune_sums",
+    ),
 )
 """All the passes, in their order."""
 
