@@ -8,15 +8,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapp
 
 from freshview.calculus.schema import Relation
 from freshview.codegen.library.load import Kernel
-from freshview.errors import FreshviewError, FreshviewWarning, NotAdmitted
+from freshview.errors import FreshviewError, FreshviewWarning
 from freshview.runtime.compile import kernels
 from freshview.runtime.compile.compile_view import cached_group_plan, compile_group
 from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.runtime.compile.kernels import BackgroundBuild, BuiltKernel
+from freshview.runtime.database.expected_work import is_busy, is_slow
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.relations.base import Base
-from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
+from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase, moved
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.grouping import merged, partners, split
@@ -78,7 +79,7 @@ class Tiering:
         self._store = store
         for name, base in bases.items():
             if isinstance(base, Base) and not base.stays:
-                bases[name] = _moved(base, store)
+                bases[name] = moved(base, store)
 
     # -- new views ---------------------------------------------------------------------------------
 
@@ -196,11 +197,13 @@ class Tiering:
                 self._move_rows(kernels.row_store(), state.bases)
             return False
         rows = sum(c.size for c in changes)
-        if self._settled or rows < WAIT_ROWS:
+        if self._settled:
             return False
         groups = dict.fromkeys(g for name in names for g in state.readers[name])
         waiting = [g for g in groups if g.awaits_kernel]
-        dicts = _dictionaries(state.bases)
+        if rows < WAIT_ROWS:
+            waiting = [g for g in waiting if is_slow(g, changes, state.bases)]
+        dicts = rows >= WAIT_ROWS and _dictionaries(state.bases)
         if not waiting and not dicts:
             return False
         began = time.perf_counter()
@@ -260,8 +263,11 @@ class Tiering:
             if group.note:
                 continue
             settled = settled and group.built is not None
-            if group.awaits_kernel and group.rows_seen >= TIER_UP_ROWS:
-                group.arrival = f"since {TIER_UP_ROWS:,} rows, when it was built in the background"
+            if not group.awaits_kernel:
+                continue
+            rows = min(TIER_UP_ROWS, group.rows_seen)
+            if rows == TIER_UP_ROWS or is_busy(group, changes, state.bases):
+                group.arrival = f"since {rows:,} rows, when it was built in the background"
                 self._start(group, state)
         dicts = _dictionaries(state.bases)
         if any(base.size >= TIER_UP_ROWS for base in dicts) and kernels.compiler() is not None:
@@ -387,14 +393,3 @@ def _dictionaries(bases: Mapping[str, AnyBase]) -> list[Base]:
 
 def _waited(rows: int, seconds: float) -> str:
     return f"since a change of {rows:,} rows, which waited {seconds:.1f} s for the compiler"
-
-
-def _moved(base: Base, store: Kernel) -> AnyBase:
-    """The rows of a relation, moved into the row store; where it has no room, they stay."""
-    stored = StoredBase(base.relation, store)
-    try:
-        base.fill(stored.instance, 0)
-    except NotAdmitted:
-        base.stays = True
-        return base
-    return stored

@@ -116,3 +116,14 @@ class StatelessBase:
 
 
 AnyBase: TypeAlias = Base | StoredBase | StatelessBase
+
+
+def moved(base: Base, store: Kernel) -> AnyBase:
+    """The rows of a relation, moved into the row store; where it has no room, they stay."""
+    stored = StoredBase(base.relation, store)
+    try:
+        base.fill(stored.instance, 0)
+    except NotAdmitted:
+        base.stays = True
+        return base
+    return stored

@@ -44,6 +44,8 @@ class ViewGroup:
         self.arrival = ""
         """When its kernel came, in words."""
         self.rows_seen = 0
+        self.rows_estimated = 0
+        """How many rows it had seen when their work was estimated last."""
         self.cooldown_rows = 0
         """Rows to come before a kernel is tried again, where one did not hold the numbers."""
         self.alone = False

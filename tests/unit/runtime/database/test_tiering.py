@@ -87,6 +87,39 @@ def test_many_rows_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (db.view("n").engine, db.view("n").rows()) == ("native", [(2 * len(MANY) - 1,)])
 
 
+@pytest.mark.native
+@pytest.mark.usefixtures("native", "empty_cache")
+def test_few_rows_that_are_much_work_wait_for_the_compiler() -> None:
+    """A view that compares all rows with all would keep Python busy for minutes."""
+    db = freshview.connect()
+    db.execute(STREAM + SUMS)
+    db.execute(
+        "CREATE VIEW pairs AS SELECT COUNT(*) AS n FROM r a, r b WHERE a.k * b.v < a.v * b.k;"
+    )
+    db.insert("r", MANY[:20])
+    assert db.view("pairs").engine == "reference"
+    db.insert("r", MANY[20:900])
+    assert db.view("pairs").engine == "native"
+    rows = MANY[:900]
+    expected = sum(k * w < v * j for k, v in rows for j, w in rows)
+    assert db.view("pairs").rows() == [(expected,)]
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native", "empty_cache")
+def test_a_kernel_is_built_early_for_rows_that_are_much_work() -> None:
+    db = freshview.connect()
+    db.execute(STREAM + SUMS)
+    db.execute(
+        "CREATE VIEW pairs AS SELECT COUNT(*) AS n FROM r a, r b WHERE a.k * b.v < a.v * b.k;"
+    )
+    rows = 0
+    while not db._tiering.is_building and rows < 600:
+        db.insert("r", [MANY[rows]])
+        rows += 1
+    assert 32 <= rows < 600
+
+
 @pytest.mark.usefixtures("empty_cache")
 def test_a_view_that_needs_python_stays_with_one_warning() -> None:
     db = freshview.connect()
