@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from freshview.runtime.views.factorized import FactorizedView
     from freshview.runtime.views.view import Statistics, ViewHandle
     from freshview.spark.matrix.program import SparkProgram
+    from freshview.spark.theta.join import SparkThetaJoin
 
 __all__ = [
     "Database",
@@ -34,6 +35,7 @@ __all__ = [
     "Pipeline",
     "Product",
     "SparkProgram",
+    "SparkThetaJoin",
     "Statistics",
     "ViewHandle",
     "Writer",
@@ -54,6 +56,7 @@ _HOMES = {
     "Pipeline": "pipelines.pipeline",
     "Product": "runtime.ingest.products",
     "SparkProgram": "spark.matrix.program",
+    "SparkThetaJoin": "spark.theta.join",
     "Statistics": "runtime.views.view",
     "ViewHandle": "runtime.views.view",
     "Writer": "runtime.database.writer",
