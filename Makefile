@@ -11,7 +11,7 @@ WORKERS = $(shell expr $$($(PYTHON) -c "import os; print(os.cpu_count())") + 2)
 LOCKS := requirements.lock requirements-compiler.lock requirements-java.lock
 
 .PHONY: help demo lint test test-full test-sanitize check bench bench-native bench-models bench-spark bench-factorized \
-	bench-linear clean
+	bench-linear bench-theta clean
 
 help:
 	@echo "make demo          an order book on Spark: views that follow it, beside Spark SQL"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench-spark   the pipeline on Spark beside Spark SQL; QUICK=1 for a first look"
 	@echo "make bench-factorized  view trees beside other strategies, matrices, triangles; QUICK=1"
 	@echo "make bench-linear  matrix programs beside computing them anew; QUICK=1 for a first look"
+	@echo "make bench-theta   theta joins: schemes side by side on Spark, loads over time; QUICK=1 for a first look"
 	@echo "make clean         remove .venv, caches and build outputs"
 
 $(READY): pyproject.toml $(LOCKS) .ci/setup
@@ -89,6 +90,9 @@ bench-factorized: $(READY)
 bench-linear: $(READY)
 	$(BIN)/python -m bench.linear $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.linear_spark $(if $(QUICK),--quick)
+
+bench-theta: $(READY)
+	$(BIN)/python -m bench.theta $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
