@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,25 +9,21 @@ from typing import Any
 
 from freshview.durable.batch_log import NO_VERSION, Entry
 from freshview.durable.checkpoint import (
-    DESCRIPTION,
-    FORMAT,
     CheckpointProblem,
     check_new,
     checkpoint_errors,
-    delete_description,
-    describe,
+    described,
+    new_checkpoint,
     place_of,
 )
 from freshview.durable.commit import Commit
 from freshview.durable.commit_log import PackedBatch
 from freshview.durable.coordinator import Coordinator
-from freshview.durable.epoch import DriverFenced
 from freshview.durable.settings import FlowSettings
 from freshview.durable.step import StepId
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.task import StageOrder, WorkerReport
 from freshview.durable.versions import Versions
-from freshview.errors import FreshviewError
 from freshview.spark.runner import runner_of
 from freshview.spark.theta.blocks import pack_shares
 from freshview.spark.theta.work import BATCH, READY, STATUS, JoinPlan, ThetaWork
@@ -93,20 +88,9 @@ class ThetaFlow(Versions):
         with checkpoint_errors(place):
             check_new(folder_at(place), place)
             work = ThetaWork.of(uuid.uuid4().hex, place, workers, plan, settings)
-            description = {
-                "format": FORMAT,
-                "name": work.name,
-                "workers": workers,
-                "theta": digest,
-            }
-            work.folder.write(DESCRIPTION, json.dumps(description).encode(), new=True)
-            try:
+            description = {"name": work.name, "workers": workers, "theta": digest}
+            with new_checkpoint(work.folder, description):
                 return cls(work, spark)
-            except DriverFenced:
-                raise
-            except (OSError, FreshviewError):
-                delete_description(work.folder)
-                raise
 
     @classmethod
     def restart(
@@ -169,13 +153,4 @@ class ThetaFlow(Versions):
 
 def read_description(checkpoint: str | Path) -> dict[str, Any]:
     """The description in a checkpoint of a theta join."""
-    place = place_of(checkpoint)
-    description = describe(folder_at(place))
-    if description is None:
-        raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a join")
-    if description["format"] != FORMAT or "theta" not in description:
-        raise CheckpointProblem(
-            f"{place} is no checkpoint of a theta join of this version of Freshview",
-            instead="start over in another folder",
-        )
-    return description
+    return described(place_of(checkpoint), "theta", "theta join")
