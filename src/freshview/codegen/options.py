@@ -13,7 +13,7 @@ class KernelPasses:
     - `factorise`: a view that is a join of maps which are kept anyway is multiplied when it is
       read. Changes cost less, and reads more.
     - `fuse`: maps over the same rows share a record.
-    - `directories`: a table lies in the list heads of another one that is asked by the same key.
+    - `directories`: records lie in the heads of another table's hash index with the same key.
     - `share`: statements with a common beginning share its loops, tests and look-ups; maps with
       common records are recomputed in one walk.
     - `signs`: rows that come and rows that go run through one code, where it differs in signs.
@@ -24,6 +24,7 @@ class KernelPasses:
     - `preaggregate`: a block of rows that only add to records of one table is added up by key
       first, if it has few keys.
     - `ranges`: sums over ranges use ordered indexes.
+    - `prune_sums`: a sum over a range adds up only the payloads that are read.
     - `first_rows`: first rows (MIN, MAX, LIMIT) are read off ordered indexes.
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
       recomputed when they are read.
@@ -48,6 +49,7 @@ class KernelPasses:
     select: bool = True
     preaggregate: bool = True
     ranges: bool = True
+    prune_sums: bool = True
     first_rows: bool = True
     defer: bool = True
     listings: bool = True

@@ -99,7 +99,7 @@ def described(place: str, key: str, what: str) -> dict[str, Any]:
         raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a new one")
     if description["format"] != FORMAT or key not in description:
         raise CheckpointProblem(
-            f"{place} is no checkpoint of a {what} of this version of Freshview",
+            f"{place} is not a checkpoint of a {what} of this version of Freshview",
             instead="start over in another folder",
         )
     return description

@@ -59,6 +59,7 @@ def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collectio
         (*(c for c, _ in groups), Column(PAYLOAD, ring("Cofactor"))),
         (*by, payload),
         _term(whole, by, payload),
+        over=rows.over,
     )
 
 
@@ -125,7 +126,9 @@ def _meant(e: Scalar, query: Select) -> list[Item]:
     if isinstance(e, Literal) and isinstance(e.value, int):
         if len(items) < len(query.items) or not 1 <= e.value <= len(items):
             raise UnknownName(
-                f"GROUP BY {e.value} is no column", instead="write the name of the column", at=e.at
+                f"GROUP BY {e.value} is not a column",
+                instead="write the name of the column",
+                at=e.at,
             )
         return [items[e.value - 1]]
     if not isinstance(e, Name):

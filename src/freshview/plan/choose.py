@@ -89,7 +89,8 @@ def choose(
     model = ProgramCostModel(options.statistics)
     mode = options.switches.set(DeltaOptions(mode=options.mode))
     caches = options.caches or options.switches.caches
-    atoms = sum(isinstance(e, Rel) for q in queries for e in distinct_subterms(q.term))
+    terms = [v.term for q in queries for v in (q, *q.over)]
+    atoms = sum(isinstance(e, Rel) for term in terms for e in distinct_subterms(term))
     whole = [(name, o) for name, o in _strategies(mode, atoms) if caches or not o.caches]
     start = [plan(name, options) for name, options in whole]
     allowed = [p for p in start if not (options.strict and recomputed(p.program))] or start[:1]
@@ -100,9 +101,9 @@ def choose(
     if tree is not None:
         start.append(tree)
         if tree.cost < MUCH_LESS * best.cost:
-            return tree.program, _words(tree, start, options.strict)
+            return tree.program, _words(tree, start, options)
     kept, in_order = _in_order(best, plan, options)
-    return kept.program, (*_words(best, start, options.strict), *changes, *in_order)
+    return kept.program, (*_words(best, start, options), *changes, *in_order)
 
 
 def _best(
@@ -203,7 +204,13 @@ def _strategies(mode: DeltaOptions, atoms: int) -> list[tuple[str, DeltaOptions]
 
 def recomputed(program: Program) -> bool:
     """Whether a change makes the program recompute a map."""
-    return any(s.op == ":=" for t in program.triggers if t.event != "ready" for s in t.statements)
+    changes = {m.name for m in program.maps if m.is_change}
+    return any(
+        s.op == ":=" and s.target.name not in changes
+        for t in program.triggers
+        if t.event != "ready"
+        for s in t.statements
+    )
 
 
 @dataclass
@@ -254,12 +261,18 @@ def _descend(
     return best, changes
 
 
-def _words(best: Plan, tried: list[Plan], strict: bool) -> tuple[str, ...]:
-    """What was chosen, and what the plans that differ from it would cost."""
+def _words(best: Plan, tried: list[Plan], options: PlanOptions) -> tuple[str, ...]:
+    """What was chosen, and what the plans that differ from it would cost.
+
+    A kernel does less than that where an ordered index takes the place of a walk.
+    """
     different = [p for p in tried if p.name != best.name and p.program.maps != best.program.maps]
-    others = ", ".join(f"{p.name} {_rows(p.cost)}{_why_not(p, best, strict)}" for p in different)
+    others = ", ".join(
+        f"{p.name} {_rows(p.cost)}{_why_not(p, best, options.strict)}" for p in different
+    )
     return (
-        f"strategy: {best.name}, for an estimated {_rows(best.cost)} rows of work per change"
+        f"strategy: {best.name}, for an estimated {_rows(best.cost)} rows of work per changed row"
+        + (", before ordered indexes" if options.ordered else "")
         + (f"; in comparison: {others}" if others else ""),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from freshview.calculus.schema import Query
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.errors import BadValue, FreshviewError, Place
 from freshview.runtime.database.declarations import Declaration
 from freshview.runtime.database.state import State
@@ -73,7 +73,7 @@ def _maintained(
     settings: DatabaseSettings,
     number: int,
 ) -> MaintainedView:
-    read = relations(query.term)
+    read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
     for r in used:
         if r.name in state.fed and isinstance(bases[r.name], StatelessBase):

@@ -47,8 +47,8 @@ class MatrixCoordinator(Coordinator):
 
     def _ask(self, asked: bytes, now: Commit) -> list[bytes]:
         at = StepId(self.epoch, NO_VERSION, now.after, READ, 0)
-        scattered = (asked,) * self.pipeline.workers
-        stage = self.pipeline.rounds[READ].stages[0]
+        scattered = (asked,) * self.work.workers
+        stage = self.work.schedules[READ].stages[0]
         order = self._order("read", at, stage, scattered, uuid.uuid4().hex)
         return [r.gathered for r in self._job([order])]
 

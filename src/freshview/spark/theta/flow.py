@@ -43,11 +43,11 @@ class ThetaCoordinator(Coordinator):
 
     def repeat(self, entry: Entry) -> list[bytes]:
         """The reports at the end of a version, once more."""
-        return self._recall(entry, 1, self.pipeline.driver)
+        return self._recall(entry, 1, self.work.driver)
 
     def _status(self, now: Commit) -> list[bytes]:
         at = StepId(self.epoch, NO_VERSION, now.after, STATUS, 0)
-        stage = self.pipeline.rounds[STATUS].stages[0]
+        stage = self.work.schedules[STATUS].stages[0]
         order = self._order("read", at, stage, (), uuid.uuid4().hex)
         return [r.gathered for r in self._job([order])]
 

@@ -56,26 +56,26 @@ class NoTurn:
 
 @dataclass(frozen=True, slots=True)
 class OneJob:
-    """The rounds of a routine that is one job."""
+    """The schedule of a routine that is one job."""
 
     stages: tuple[Stage, ...]
 
     @property
     def turns(self) -> tuple[NoTurn, NoTurn]:
-        """See `Rounds`."""
+        """See `ScheduleLike`."""
         return NoTurn(), NoTurn()
 
     @property
     def jobs(self) -> tuple[tuple[Stage, ...]]:
-        """See `Rounds`."""
+        """See `ScheduleLike`."""
         return (self.stages,)
 
     def first(self, job: int) -> int:
-        """See `Rounds`."""
+        """See `ScheduleLike`."""
         return len(self.stages) if job else 0
 
 
-ROUNDS: Mapping[str, OneJob] = {
+SCHEDULES: Mapping[str, OneJob] = {
     READY: OneJob((Stage(),)),
     BATCH: OneJob((Stage(), Stage((Transfer(),)))),
     STATUS: OneJob((Stage(),)),
@@ -105,18 +105,15 @@ class ThetaWork(Work):
     plan: JoinPlan
     settings: FlowSettings
     folder: Folder = field(compare=False)
+    schedules: Mapping[str, OneJob] = field(compare=False)
 
     @classmethod
     def of(
         cls, name: str, place: str, workers: int, plan: JoinPlan, settings: FlowSettings
     ) -> ThetaWork:
         """The work with all its derived fields."""
-        return cls(name, place, workers, plan, settings, folder_at(place, sync=settings.sync))
-
-    @property
-    def rounds(self) -> Mapping[str, OneJob]:
-        """See `Work`."""
-        return ROUNDS
+        folder = folder_at(place, sync=settings.sync)
+        return cls(name, place, workers, plan, settings, folder, SCHEDULES)
 
     def kind(self, role: Role) -> str:
         """See `Work`."""
