@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from freshview.runtime.views.factorized import FactorizedView
     from freshview.runtime.views.view import Statistics, ViewHandle
     from freshview.spark.matrix.program import SparkProgram
+    from freshview.spark.theta.join import SparkThetaJoin
 
 __all__ = [
     "Database",
@@ -36,6 +37,7 @@ __all__ = [
     "Product",
     "Sizes",
     "SparkProgram",
+    "SparkThetaJoin",
     "Statistics",
     "ViewHandle",
     "Writer",
@@ -57,6 +59,7 @@ _HOMES = {
     "Product": "runtime.ingest.products",
     "Sizes": "program.statistics",
     "SparkProgram": "spark.matrix.program",
+    "SparkThetaJoin": "spark.theta.join",
     "Statistics": "runtime.views.view",
     "ViewHandle": "runtime.views.view",
     "Writer": "runtime.database.writer",

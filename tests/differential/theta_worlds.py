@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -25,6 +26,7 @@ from freshview.theta import (
     Comparison,
     Function,
     HybridByKey,
+    Output,
     Policy,
     Sizes,
     Source,
@@ -142,6 +144,7 @@ class World:
     """One join over random streams, with migrations at random times."""
 
     seed: int
+    start: Callable[..., ThetaJoin] = ThetaJoin
 
     def __post_init__(self) -> None:
         random = self.random = Random(self.seed)
@@ -164,17 +167,20 @@ class World:
             epsilon=random.choice([1.0, 0.5]), shrinking=self.retracts, cap=cap, fewest=joiners
         )
         self.pace = random.choice([None, 1, 100, 1 << 20])
-        self.join = ThetaJoin(
+        self.what = (
             Source("r", COLUMNS, time="t", delay=self.delay, retracts=self.retracts),
             Source("s", COLUMNS, time="t", delay=self.delay, retracts=self.retracts),
             conditions,
-            joiners=joiners,
-            scheme=self.scheme,
-            policy=policy if random.random() < 0.7 else None,
-            window=window,
-            pace=self.pace,
-            seed=self.seed,
         )
+        self.options: dict[str, Any] = {
+            "joiners": joiners,
+            "scheme": self.scheme,
+            "policy": policy if random.random() < 0.7 else None,
+            "window": window,
+            "pace": self.pace,
+            "seed": self.seed,
+        }
+        self.join = self.start(*self.what, **self.options)
         self.oracle = Oracle(sql, window_sql)
         self.timed = not isinstance(window, FullHistory | TupleCount)
         self.clock, self.numbers = 0, {"r": 0, "s": 0}
@@ -194,8 +200,12 @@ class World:
             got = Counter({row: n for row, n in total.items() if n})
             assert got == self.oracle.pairs(), (self.seed, self.words)
             assert {n: len(rows) for n, rows in output.late.items()} == self.late, self.seed
+            self.after(output)
         while self.join.is_migrating:
             assert self.join.advance().net() == Counter()
+
+    def after(self, output: Output) -> None:
+        """Something happens between two batches."""
 
     def _changes(self) -> dict[str, list[tuple[Row, int]]]:
         """A batch; the oracle gets what is not late."""
@@ -250,13 +260,17 @@ class World:
     def _is_admitted(self, name: str, row: Row) -> bool:
         return not self._is_late(name, row)
 
+    def _buckets(self) -> set[int]:
+        """The buckets of the stored tuples."""
+        joiners = self.join._exchange.joiners
+        states = [j.state[side].all() for j in joiners.values() for side in ("R", "S")]
+        return {b for t in states if t is not None for b in bucket_of(t.hash).tolist()}
+
     def _placement(self, current: Placement) -> Placement:
         random = self.random
         sizes = Sizes(2.0 ** random.uniform(-5, 5), 1)
         if isinstance(current, Hybrid):
-            hosts, joiners = current.hosts, self.join._exchange.joiners
-            states = [j.state[side].all() for j in joiners.values() for side in ("R", "S")]
-            stored = {b for t in states if t is not None for b in bucket_of(t.hash).tolist()}
+            hosts, stored = current.hosts, self._buckets()
             heavy = sorted(random.sample(sorted(stored), min(2, len(stored))))
             return Hybrid(hosts, tuple((h, choose(sizes, start(len(hosts)))) for h in heavy))
         if not isinstance(current, Groups):

@@ -70,11 +70,17 @@ def test_executors_with_matrices_die(tmp_path: Path, name: str, seed: int) -> No
 
 
 def drivers_die(
-    folder: Path, seed: int, kills: int, batches: int, what: str = "driver", steps: int = 3
+    folder: Path,
+    seed: int,
+    kills: int,
+    batches: int,
+    what: str = "driver",
+    steps: int = 3,
+    program: str = "on_spark",
 ) -> None:
     rng = random.Random(seed)
     for _ in range(kills):
-        process = start(what, folder, seed, batches)
+        process = start(what, folder, seed, batches, program)
         assert process.stdout is not None
         waited = rng.randint(1, steps)
         for line in process.stdout:
@@ -89,7 +95,7 @@ def drivers_die(
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
-    ends_well(start(what, folder, seed, batches), folder)
+    ends_well(start(what, folder, seed, batches, program), folder)
 
 
 def test_the_driver_dies(tmp_path: Path) -> None:
@@ -106,3 +112,15 @@ def test_the_driver_dies_in_a_load_seeded(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_the_driver_dies_seeded(tmp_path: Path, seed: int) -> None:
     drivers_die(tmp_path, seed, kills=4, batches=12)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(10))
+def test_executors_with_joiners_die(tmp_path: Path, seed: int) -> None:
+    ends_well(start("executors", tmp_path, seed, batches=8, program="theta_on_spark"), tmp_path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(10))
+def test_the_driver_of_a_join_dies(tmp_path: Path, seed: int) -> None:
+    drivers_die(tmp_path, seed, kills=3, batches=9, program="theta_on_spark")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from freshview.durable.batch_log import BatchLog
 from freshview.durable.commit import read_commit
+from freshview.durable.epoch import DriverFenced
 from freshview.durable.storage.files import AlreadyExists, Folder, TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.errors import FreshviewError
@@ -76,6 +77,32 @@ def check_new(folder: Folder, place: str) -> None:
             instead="restore that file, or start over in another folder",
         )
     log.drop(0, log.names())
+
+
+@contextmanager
+def new_checkpoint(folder: Folder, description: Mapping[str, Any]) -> Iterator[None]:
+    """Write the description of a new checkpoint, and delete it if what follows fails."""
+    folder.write(DESCRIPTION, json.dumps({"format": FORMAT, **description}).encode(), new=True)
+    try:
+        yield
+    except DriverFenced:
+        raise
+    except (OSError, FreshviewError):
+        delete_description(folder)
+        raise
+
+
+def described(place: str, key: str, what: str) -> dict[str, Any]:
+    """The description in a checkpoint of some kind of work, which is known by a key in it."""
+    description = describe(folder_at(place))
+    if description is None:
+        raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a new one")
+    if description["format"] != FORMAT or key not in description:
+        raise CheckpointProblem(
+            f"{place} is not a checkpoint of a {what} of this version of Freshview",
+            instead="start over in another folder",
+        )
+    return description
 
 
 def delete_description(folder: Folder) -> None:

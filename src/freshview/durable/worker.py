@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from freshview.durable.batch_log import NO_VERSION, Entry, version_of
 from freshview.durable.epoch import current, fence
@@ -40,6 +41,7 @@ from freshview.durable.storage.lock import locked
 from freshview.durable.work import DurableNode, Work
 from freshview.errors import SnapshotProblem
 
+Block: TypeAlias = bytes | memoryview
 FOLLOW_TIMEOUT = 60.0
 """Seconds that a worker waits for the next version in the log."""
 
@@ -209,9 +211,7 @@ class Worker:
         self._record(self._state, at, inputs, batch)
         return sent
 
-    def _record(
-        self, state: State, at: StepId, inputs: Sequence[bytes], batch: bytes | memoryview
-    ) -> None:
+    def _record(self, state: State, at: StepId, inputs: Sequence[bytes], batch: Block) -> None:
         """Store that a step is finished, and the bytes that a replay would read."""
         before = state.position
         assert before is not None
@@ -220,21 +220,21 @@ class Worker:
             Position(at.mark, at.step, self._last(at), False, at.epoch, logged=logged)
         )
 
-    def _batch(self, state: State, at: StepId, entry: Entry | None = None) -> bytes | memoryview:
+    def _batch(self, state: State, at: StepId, entry: Entry | None = None) -> Block:
         """The rows of a version's batch for this part; none if the node has them."""
         if at.step != self._steps(at.routine)[0] and state.batch == at.mark:
             return b""
         return self.work.log.block(entry or self._entry(at.mark), self.part)
 
     def _perform(
-        self, state: State, at: StepId, inputs: Sequence[bytes], batch: bytes | memoryview
+        self, state: State, at: StepId, inputs: Sequence[bytes], batch: Block, again: bool = False
     ) -> SentBlocks:
         assert state.node is not None
+        run = self.work.replay if again else self.work.perform
         state.batch = at.mark
         began = time.perf_counter()
-        node, step, clock = state.node, at.step, self._clock
-        sent = self.work.perform(node, self.part, at.routine, step, inputs, batch, clock)
-        clock.total += time.perf_counter() - began
+        sent = run(state.node, self.part, at.routine, at.step, inputs, batch, self._clock)
+        self._clock.total += time.perf_counter() - began
         return sent
 
     def _is_done(self, at: StepId) -> bool:
@@ -338,7 +338,7 @@ class Worker:
         state.reading = ("", -1)
         state.dirty()
         batch = self._batch(state, at, entry)
-        self._perform(state, at, inputs, batch)
+        self._perform(state, at, inputs, batch, again=True)
         self._record(state, at, inputs, batch)
 
     def _inputs(self, entry: Entry, step: int) -> list[bytes]:

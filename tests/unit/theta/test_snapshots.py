@@ -12,6 +12,7 @@ from freshview.theta import Band, Source, ThetaJoin
 from freshview.theta.controller import choose
 from freshview.theta.local.columns import python_rows
 from freshview.theta.local.predicate import bind
+from freshview.theta.local.store import Slots
 from freshview.theta.migration import Transfers
 from freshview.theta.operator.block import from_block, to_block
 from freshview.theta.operator.joiner import BatchJoiner
@@ -77,14 +78,17 @@ def _kill(join: ThetaJoin, random: Random) -> bool:
     dying = exchange.joiners[host]
     columns = {"R": join.sources["R"].relation.columns, "S": join.sources["S"].relation.columns}
     blocks = {
-        side: (to_block(stored, columns[side]), passed, end)
-        for side, (stored, passed, end) in dying.snapshot().items()
+        side: (to_block(slots.tuples, columns[side]), slots, passed, end)
+        for side, (slots, passed, end) in dying.snapshot().items()
     }
     transfers: Transfers | None = next((r.transfers for r in dying.retiring.values()), None)
     was_moving = bool(dying.retiring)
     risen = BatchJoiner(host, dying.shape)
     risen.restore(
-        {side: (from_block(b, columns[side]), p, e) for side, (b, p, e) in blocks.items()},
+        {
+            side: (Slots(from_block(b, columns[side]), slots.pinned, slots.shadowed), p, e)
+            for side, (b, slots, p, e) in blocks.items()
+        },
         transfers,
     )
     exchange.joiners[host] = risen

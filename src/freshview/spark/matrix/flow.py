@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Mapping
 from functools import reduce
@@ -15,24 +14,19 @@ from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS
 from freshview.durable.batch_log import NO_VERSION, Note
 from freshview.durable.checkpoint import (
-    DESCRIPTION,
-    FORMAT,
-    CheckpointProblem,
     check_new,
     checkpoint_errors,
-    delete_description,
-    describe,
+    described,
+    new_checkpoint,
     place_of,
 )
 from freshview.durable.commit import Commit
 from freshview.durable.commit_log import PackedBatch
 from freshview.durable.coordinator import Coordinator
-from freshview.durable.epoch import DriverFenced
 from freshview.durable.settings import FlowSettings
 from freshview.durable.step import StepId
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.versions import Versions
-from freshview.errors import FreshviewError
 from freshview.linear.kernels.semiring import Array, Index, semiring
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.work import BY, READ, READY, MatrixPlan, MatrixWork, request
@@ -95,15 +89,9 @@ class MatrixFlow(Versions):
         with checkpoint_errors(place):
             check_new(folder_at(place), place)
             work = MatrixWork.of(uuid.uuid4().hex, place, workers, plan, settings)
-            description = {"format": FORMAT, "name": work.name, "workers": workers, **note}
-            work.folder.write(DESCRIPTION, json.dumps(description).encode(), new=True)
-            try:
+            description = {"name": work.name, "workers": workers, **note}
+            with new_checkpoint(work.folder, description):
                 return cls(work, spark, inputs)
-            except DriverFenced:
-                raise
-            except (OSError, FreshviewError):
-                delete_description(work.folder)
-                raise
 
     @classmethod
     def restart(
@@ -181,13 +169,4 @@ class MatrixFlow(Versions):
 
 def read_description(checkpoint: str | Path) -> dict[str, Any]:
     """The description in a checkpoint of a matrix program."""
-    place = place_of(checkpoint)
-    description = describe(folder_at(place))
-    if description is None:
-        raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a program")
-    if description["format"] != FORMAT or "matrices" not in description:
-        raise CheckpointProblem(
-            f"{place} is not a checkpoint of a matrix program of this version of Freshview",
-            instead="start over in another folder",
-        )
-    return description
+    return described(place_of(checkpoint), "matrices", "matrix program")

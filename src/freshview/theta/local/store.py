@@ -24,6 +24,19 @@ FEWEST = 64
 
 
 @dataclass(frozen=True, slots=True)
+class Slots:
+    """All that a store is, as values: every slot, empty ones included, and which are pinned.
+
+    A store made of them does from then on what the old one would have done, slot by slot: what is
+    settled next in a migration depends on nothing else.
+    """
+
+    tuples: Tuples
+    pinned: int
+    shadowed: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """What a store must know of its join: the predicate, the window, and which rows retract."""
 
@@ -76,6 +89,14 @@ class LocalStore(Protocol):
 
     def purge(self, horizon: Horizon) -> int:
         """Forget what is out of the window for good; how many bytes that was."""
+        ...
+
+    def slots(self) -> Slots | None:
+        """The store as values; None if there never were any tuples."""
+        ...
+
+    def restore(self, slots: Slots) -> None:
+        """Become what the values say."""
         ...
 
     @property
@@ -190,6 +211,20 @@ class ArrayStore:
         if dead.sum() * 4 >= self._length:
             self._compact(~dead)
         return before - self.bytes
+
+    def slots(self) -> Slots | None:
+        """The store as values; None if there never were any tuples."""
+        stored = self.all()
+        return None if stored is None else Slots(stored, self._pinned, tuple(self._shadowed))
+
+    def restore(self, slots: Slots) -> None:
+        """Become what the values say."""
+        self._clear()
+        self._append(slots.tuples)
+        empty = slots.tuples.weight == 0
+        self._empty = int(empty.sum())
+        self.bytes -= int(slots.tuples.size[empty].sum())
+        self._pinned, self._shadowed = slots.pinned, list(slots.shadowed)
 
     def _append(self, tuples: Tuples) -> None:
         incoming = tuples.arrays()

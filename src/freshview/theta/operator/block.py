@@ -37,14 +37,15 @@ def to_block(tuples: Tuples, declared: Sequence[Declared]) -> Any:
 
 def from_block(block: Any, declared: Sequence[Declared]) -> Tuples:
     """The inverse of `to_block`."""
-    columns = tuple(_column(block.column(str(k)), d) for k, d in enumerate(declared))
+    columns = tuple(column_of(block.column(str(k)), d) for k, d in enumerate(declared))
     meta = {name: _array(block.column(name)) for name in _META}
     stamps = Stamps(meta["time"], meta["position"], meta["seen"])
     rest = (meta[name] for name in ("weight", "number", "size"))
     return Tuples(columns, meta["key"], meta["hash"], stamps, *rest)
 
 
-def _column(array: Any, declared: Declared) -> Column:
+def column_of(array: Any, declared: Declared) -> Column:
+    """A column of an array that `to_arrow` wrote."""
     kind = declared.type.kind
     if kind in ("string", "decimal"):
         return column(kind, array.to_pylist())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -31,7 +32,45 @@ Parts: TypeAlias = dict[Side, tuple[Tuples, Mask]]
 """The new tuples of one host, and which of them it stores."""
 
 
-class Exchange:
+class Epochs(ABC):
+    """Where tuples go now, whether state is on its way there, and how much is stored."""
+
+    def __init__(self, placement: Placement, metrics: Metrics) -> None:
+        self.layout = Layout(placement)
+        self.metrics = metrics
+        self.is_migrating = False
+        self.stored: dict[Side, float] = {"R": 0.0, "S": 0.0}
+
+    @property
+    def placement(self) -> Placement:
+        """Where tuples go now."""
+        return self.layout.placement
+
+    def begin(self, placement: Placement) -> None:
+        """Enter the epoch of another placement; nothing happens if it is the current one."""
+        if placement == self.placement:
+            return
+        self._enter(placement)
+        self.layout = Layout(placement)
+        self.is_migrating = True
+        self.metrics.migrations += 1
+
+    def measure(self) -> None:
+        """Bring the gauges up to date."""
+        metrics, sizes = self.metrics, Sizes(max(self.stored["R"], 0), max(self.stored["S"], 0))
+        metrics.migrating = self.is_migrating
+        metrics.mapping = show_mappings(self.placement)
+        if isinstance(self.placement, Groups):
+            metrics.optimum = least_load(self.placement, sizes)
+        else:
+            metrics.optimum = sizes.total / len(hosts_of(self.placement))
+
+    @abstractmethod
+    def _enter(self, placement: Placement) -> None:
+        """Have the joiners enter the epoch."""
+
+
+class Exchange(Epochs):
     """Runs batches over joiners; a migration is spread over as many batches as its `pace` asks.
 
     After each batch a joiner settles `pace` bytes of a side, or twice what the busiest joiner
@@ -47,34 +86,20 @@ class Exchange:
         metrics: Metrics,
         make_store: MakeStore = ArrayStore,
     ) -> None:
+        super().__init__(placement, metrics)
         self.shape = shape
-        self.layout = Layout(placement)
         self.pace = pace
-        self.metrics = metrics
-        self.is_migrating = False
-        self.stored: dict[Side, float] = {"R": 0.0, "S": 0.0}
         self._senders: dict[Side, Mapping[int, frozenset[int]]] = {}
         self._make_store = make_store
         self.joiners: dict[int, BatchJoiner] = {}
         self._start_joiners(placement)
 
-    @property
-    def placement(self) -> Placement:
-        """Where tuples go now."""
-        return self.layout.placement
-
-    def begin(self, placement: Placement) -> None:
-        """Enter the epoch of another placement; nothing happens if it is the current one."""
-        if placement == self.placement:
-            return
+    def _enter(self, placement: Placement) -> None:
         self._start_joiners(placement)
         transfers = Transfers(self.placement, placement)
         for joiner in self.joiners.values():
             joiner.begin(transfers)
         self._senders = {side: exchanges_of(side, self.placement, placement) for side in SIDES}
-        self.layout = Layout(placement)
-        self.is_migrating = True
-        self.metrics.migrations += 1
 
     def run(self, batch: Mapping[Side, Tuples]) -> list[Pairs]:
         """One batch: new tuples are joined and stored, then some state moves."""
@@ -118,14 +143,8 @@ class Exchange:
 
     def measure(self) -> None:
         """Bring the gauges up to date."""
-        metrics, sizes = self.metrics, Sizes(max(self.stored["R"], 0), max(self.stored["S"], 0))
-        metrics.storage = {h: j.bytes("R") + j.bytes("S") for h, j in self.joiners.items()}
-        metrics.migrating = self.is_migrating
-        metrics.mapping = show_mappings(self.placement)
-        if isinstance(self.placement, Groups):
-            metrics.optimum = least_load(self.placement, sizes)
-        else:
-            metrics.optimum = sizes.total / len(hosts_of(self.placement))
+        self.metrics.storage = {h: j.bytes("R") + j.bytes("S") for h, j in self.joiners.items()}
+        super().measure()
 
     def _routed(self, batch: Mapping[Side, Tuples]) -> tuple[dict[int, Parts], dict[int, int]]:
         """The tuples for each host with which of them it stores, and the bytes that it gets."""

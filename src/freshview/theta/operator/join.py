@@ -32,7 +32,7 @@ from freshview.theta.local.indexes import joinable
 from freshview.theta.local.predicate import Condition, bind
 from freshview.theta.local.store import Shape
 from freshview.theta.metrics import Metrics
-from freshview.theta.operator.exchange import Exchange
+from freshview.theta.operator.exchange import Epochs, Exchange
 from freshview.theta.operator.intake import check_times, read_changes, read_columns, stamped
 from freshview.theta.operator.joiner import SIDES
 from freshview.theta.operator.output import Output, Pairs, collect
@@ -105,7 +105,7 @@ class ThetaJoin:
         self._limit = shape.limit
         self.scheme = self._scheme(scheme, joiners, policy)
         self.metrics = Metrics()
-        self._exchange = Exchange(shape, self.scheme.first(), pace, self.metrics)
+        self._epochs = self._start(shape, pace)
         self._output_time: OutputTime = output_time
         self._seed = seed
         self._sinks: list[Sink] = []
@@ -150,18 +150,18 @@ class ThetaJoin:
     @property
     def placement(self) -> Placement:
         """Where tuples go now."""
-        return self._exchange.placement
+        return self._epochs.placement
 
     @property
     def is_migrating(self) -> bool:
         """Whether state is on its way."""
-        return self._exchange.is_migrating
+        return self._epochs.is_migrating
 
     def migrate(self, placement: Placement) -> None:
         """Begin a migration now, whatever the scheme says."""
         if self.is_migrating:
             raise BadJoin("state is still on its way", instead="call advance() until it has ended")
-        self._exchange.begin(placement)
+        self._epochs.begin(placement)
 
     def explain(self) -> str:
         """Which scheme, which mapping, which index, in words."""
@@ -179,6 +179,11 @@ class ThetaJoin:
             silent = [s.name for s in self.sources.values() if s.delay is None]
             lines += [f"no row is purged before advance() tells the time of '{n}'" for n in silent]
         return "\n".join(lines)
+
+    def _start(self, shape: Shape, pace: int | None) -> Epochs:
+        """The joiners before any row."""
+        self._exchange = Exchange(shape, self.scheme.first(), pace, self.metrics)
+        return self._exchange
 
     def _run(self, rows_by_side: Mapping[Side, tuple[object, Numbers | int]]) -> Output:
         began = perf_counter()
@@ -259,7 +264,7 @@ class ThetaJoin:
         metrics.batches += 1
         metrics.pairs += len(output)
         metrics.latency, metrics.seconds = seconds, metrics.seconds + seconds
-        self._exchange.measure()
+        self._epochs.measure()
 
     def _by_side(self, rows_by_source: Mapping[str, Rows]) -> dict[Side, Rows]:
         names: dict[str, Side] = {source.name: side for side, source in self.sources.items()}

@@ -21,7 +21,7 @@ import numpy as np
 
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples
-from freshview.theta.local.store import ArrayStore, LocalStore, Shape
+from freshview.theta.local.store import ArrayStore, LocalStore, Shape, Slots
 from freshview.theta.migration import Moves, Transfers
 from freshview.theta.operator.output import Pairs
 from freshview.theta.terms import Mask, Numbers, Side
@@ -29,8 +29,8 @@ from freshview.theta.terms import Mask, Numbers, Side
 SIDES: tuple[Side, Side] = ("R", "S")
 MakeStore: TypeAlias = Callable[[Shape, Side], LocalStore]
 
-Snapshot: TypeAlias = dict[Side, tuple[Tuples, int, int]]
-"""By side: the tuples, how many of them are settled, and how many are of the epoch before."""
+Snapshot: TypeAlias = dict[Side, tuple[Slots, int, int]]
+"""By side: the slots, how many of them are settled, and how many are of the epoch before."""
 
 
 @dataclass
@@ -41,11 +41,8 @@ class Retiring:
     side: Side
     store: LocalStore
     transfers: Transfers
+    end: int
     passed: int = 0
-
-    def __post_init__(self) -> None:
-        self.end = len(self.store)
-        self.store.pin()
 
     @property
     def is_done(self) -> bool:
@@ -118,8 +115,10 @@ class BatchJoiner:
     def begin(self, transfers: Transfers) -> None:
         """Enter the next epoch: of what is here, some has to go."""
         for side in SIDES:
-            if len(self.state[side]):
-                self.retiring[side] = Retiring(self.host, side, self.state[side], transfers)
+            store = self.state[side]
+            if len(store):
+                self.retiring[side] = Retiring(self.host, side, store, transfers, len(store))
+                store.pin()
 
     def send(self, side: Side, budget: float) -> list[tuple[int, Tuples]]:
         """The next tuples of a side to go, each with the host that gets it."""
@@ -170,27 +169,22 @@ class BatchJoiner:
 
     def snapshot(self) -> Snapshot:
         """All that is here, as values: tuples of the old epoch, settled or not, then the others."""
-        parts: dict[Side, tuple[Tuples, int, int]] = {}
+        parts: Snapshot = {}
         for side in SIDES:
-            stored = self.state[side].all()
-            if stored is None:
-                continue
-            alive = np.flatnonzero(stored.weight != 0)
-            retiring = self.retiring.get(side)
-            marks = (0, 0) if retiring is None else (retiring.passed, retiring.end)
-            passed, end = np.searchsorted(alive, marks).tolist()
-            parts[side] = stored.take(alive), passed, end
+            slots, retiring = self.state[side].slots(), self.retiring.get(side)
+            if slots is not None:
+                marks = (0, 0) if retiring is None else (retiring.passed, retiring.end)
+                parts[side] = slots, *marks
         return parts
 
     def restore(self, parts: Snapshot, transfers: Transfers | None) -> None:
         """Become what a snapshot says, in the midst of a migration if there was one."""
-        for side, (tuples, passed, end) in parts.items():
+        for side, (slots, passed, end) in parts.items():
             store = self.state[side]
-            store.add(tuples.take(np.arange(end)))
+            store.restore(slots)
             if passed < end:
                 assert transfers is not None
-                self.retiring[side] = Retiring(self.host, side, store, transfers, passed)
-            store.add(tuples.take(np.arange(end, len(tuples))))
+                self.retiring[side] = Retiring(self.host, side, store, transfers, end, passed)
 
     def purge(self, horizon: Horizon) -> dict[Side, int]:
         """Forget what is out of the window, unless it retires; bytes by side."""

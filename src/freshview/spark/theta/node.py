@@ -1,0 +1,85 @@
+"""A node of a theta join: the joiners of one partition."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from freshview.durable.storage.blocks import frame, pack, unframe, unpack
+from freshview.durable.storage.files import load_whole, save_whole
+from freshview.spark.theta.blocks import Schemas
+from freshview.theta.local.store import Shape, Slots
+from freshview.theta.operator.block import from_block, to_block
+from freshview.theta.operator.joiner import SIDES, Snapshot
+from freshview.theta.operator.partition import Partition
+from freshview.theta.terms import Placement
+
+
+class JoinerNode:
+    """The joiners of one partition, in the memory of a process.
+
+    Another process that runs a task of the partition brings its own copy up to date, by the log.
+    """
+
+    shared = False
+
+    def __init__(self, shape: Shape, schemas: Schemas, first: Placement, parts: int) -> None:
+        self.shape = shape
+        self.schemas = schemas
+        self.first = first
+        self.parts = parts
+        self._partition: Partition | None = None
+
+    def partition(self, part: int) -> Partition:
+        """The joiners; there is nothing in them at first."""
+        if self._partition is None:
+            self._partition = Partition(part, self.parts, self.shape, self.first)
+        return self._partition
+
+    def stamp(self) -> None:
+        """See `DurableNode`: no file has its state."""
+
+    def take_over(self) -> None:
+        """See `DurableNode`: no other process has this node."""
+
+    def close(self) -> None:
+        """See `DurableNode`."""
+        self._partition = None
+
+    @property
+    def bytes(self) -> int:
+        """See `DurableNode`."""
+        return 0 if self._partition is None else self._partition.bytes
+
+    def save(self, path: Path) -> None:
+        """See `DurableNode`."""
+        if self._partition is None:
+            save_whole(path, frame([b"null", b""]))
+            return
+        head, snapshots = self._partition.snapshot()
+        blocks, marks = {}, {}
+        for host, sides in snapshots.items():
+            for side, (slots, passed, end) in sides.items():
+                name = f"{host} {side}"
+                blocks[name] = [to_block(slots.tuples, self.schemas[side])]
+                marks[name] = [slots.pinned, slots.shadowed, passed, end]
+        value = {"part": self._partition.part, "head": head, "marks": marks}
+        save_whole(path, frame([json.dumps(value).encode(), pack(blocks)]))
+
+    def restore(self, path: Path) -> None:
+        """See `DurableNode`."""
+        head, data = unframe(load_whole(path))
+        value, blocks = json.loads(head), unpack(data)
+        if value is None:
+            return
+        snapshots: dict[int, Snapshot] = {}
+        for host in value["head"]["hosts"]:
+            snapshots[host] = {}
+            for side in SIDES:
+                name = f"{host} {side}"
+                if name in blocks:
+                    pinned, shadowed, passed, end = value["marks"][name]
+                    tuples = from_block(blocks[name][0], self.schemas[side])
+                    pairs = tuple((old, new) for old, new in shadowed)
+                    snapshots[host][side] = Slots(tuples, pinned, pairs), passed, end
+        self.partition(value["part"]).restore(value["head"], snapshots)

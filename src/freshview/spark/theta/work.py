@@ -1,0 +1,190 @@
+"""A theta join as versioned work: two stages a batch, and what a partition does in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+from freshview.calculus.schema import Column as Declared
+from freshview.durable.settings import FlowSettings
+from freshview.durable.step import Clock, SentBlocks
+from freshview.durable.storage.files import Folder
+from freshview.durable.storage.folders import folder_at
+from freshview.durable.work import Role, Work
+from freshview.errors import BadRow, FreshviewError
+from freshview.spark.theta.blocks import (
+    Schemas,
+    pack_mail,
+    pack_report,
+    unpack_mail,
+    unpack_share,
+)
+from freshview.spark.theta.node import JoinerNode
+from freshview.temporal.terms import OutputTime
+from freshview.theta.local.store import Shape
+from freshview.theta.operator.output import Pairs, collect
+from freshview.theta.operator.partition import Mail, Partition
+from freshview.theta.terms import Placement
+
+READY, BATCH, STATUS = "ready", "batch", "status"
+"""The routines: the first version, a batch, and a read of what the joiners have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What workers send to each other."""
+
+    kind: str = "repart"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage, and whether it receives what the one before it sent."""
+
+    receives: tuple[Transfer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoTurn:
+    """The driver has no state of its own: there is nothing to do for it."""
+
+    receives: tuple[object, ...] = ()
+    blocks: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OneJob:
+    """The schedule of a routine that is one job."""
+
+    stages: tuple[Stage, ...]
+
+    @property
+    def turns(self) -> tuple[NoTurn, NoTurn]:
+        """See `ScheduleLike`."""
+        return NoTurn(), NoTurn()
+
+    @property
+    def jobs(self) -> tuple[tuple[Stage, ...]]:
+        """See `ScheduleLike`."""
+        return (self.stages,)
+
+    def first(self, job: int) -> int:
+        """See `ScheduleLike`."""
+        return len(self.stages) if job else 0
+
+
+SCHEDULES: Mapping[str, OneJob] = {
+    READY: OneJob((Stage(),)),
+    BATCH: OneJob((Stage(), Stage((Transfer(),)))),
+    STATUS: OneJob((Stage(),)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPlan:
+    """What every process knows of a join: the predicate and the window, columns, and times."""
+
+    shape: Shape
+    schemas: Schemas
+    first: Placement
+    columns: tuple[Declared, ...]
+    empty: Pairs
+    timed: tuple[bool, bool]
+    output_time: OutputTime
+
+
+@dataclass(frozen=True)
+class ThetaWork(Work):
+    """A join on so many partitions, with its checkpoint at `place`."""
+
+    name: str
+    place: str
+    workers: int
+    plan: JoinPlan
+    settings: FlowSettings
+    folder: Folder = field(compare=False)
+    schedules: Mapping[str, OneJob] = field(compare=False)
+
+    @classmethod
+    def of(
+        cls, name: str, place: str, workers: int, plan: JoinPlan, settings: FlowSettings
+    ) -> ThetaWork:
+        """The work with all its derived fields."""
+        folder = folder_at(place, sync=settings.sync)
+        return cls(name, place, workers, plan, settings, folder, SCHEDULES)
+
+    def kind(self, role: Role) -> str:
+        """See `Work`."""
+        return "theta"
+
+    def node(self, role: Role, folder: Path) -> JoinerNode:
+        """See `Work`."""
+        return JoinerNode(self.plan.shape, self.plan.schemas, self.plan.first, self.workers)
+
+    def fill(self, node: JoinerNode) -> None:
+        """See `Work`: joiners begin with nothing."""
+
+    def perform(
+        self,
+        node: JoinerNode,
+        part: int,
+        routine: str,
+        step: int,
+        inputs: Sequence[bytes],
+        batch: bytes | memoryview,
+        clock: Clock,
+    ) -> SentBlocks:
+        """See `Work`."""
+        plan, partition = self.plan, node.partition(part)
+        nothing = collect(plan.columns, [], plan.empty, plan.timed, plan.output_time, {})
+        if routine == BATCH and step == 0:
+            order, rows = unpack_share(batch, plan.schemas)
+            began = perf_counter()
+            mail = partition.send(order, rows)
+            clock.native += perf_counter() - began
+            return SentBlocks(pack_mail(mail, plan.schemas, self.workers))
+        if routine != BATCH:
+            return SentBlocks((), pack_report(partition.status(), nothing.to_arrow()))
+        incoming = unpack_mail(inputs, plan.schemas)
+        began = perf_counter()
+        pairs = self._joined(partition, incoming)
+        clock.native += perf_counter() - began
+        output = collect(plan.columns, pairs, plan.empty, plan.timed, plan.output_time, {})
+        return SentBlocks((), pack_report(partition.status(), output.to_arrow()))
+
+    def replay(
+        self,
+        node: JoinerNode,
+        part: int,
+        routine: str,
+        step: int,
+        inputs: Sequence[bytes],
+        batch: bytes | memoryview,
+        clock: Clock,
+    ) -> SentBlocks:
+        """See `Work`: what was joined before is only stored."""
+        if routine == BATCH and step == 0:
+            order, _ = unpack_share(batch, self.plan.schemas)
+            node.partition(part).settle(order)
+        elif routine == BATCH:
+            node.partition(part).receive(unpack_mail(inputs, self.plan.schemas), again=True)
+        return SentBlocks(())
+
+    def _joined(self, partition: Partition, mail: Mail) -> list[Pairs]:
+        """The pairs; where a function of the user raises, the batch is refused."""
+        if not self.plan.shape.theta.functions:
+            return partition.receive(mail)
+        try:
+            return partition.receive(mail)
+        except (FreshviewError, MemoryError):
+            raise
+        except Exception as e:
+            raise BadRow(
+                f"a function of the predicate raised {type(e).__name__}: {e}",
+                instead="let it answer for all rows, or leave the rows out",
+            ) from e
+
+
+__all__ = ["BATCH", "READY", "STATUS", "JoinPlan", "ThetaWork"]
