@@ -16,7 +16,12 @@ from freshview.runtime.compile.kernels import BackgroundBuild, BuiltKernel
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.relations.base import Base
-from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
+from freshview.runtime.relations.stored_base import (
+    AnyBase,
+    StatelessBase,
+    StoredBase,
+    is_lost,
+)
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.grouping import merged, partners, split
@@ -113,7 +118,7 @@ class Tiering:
         for group in targets.values():
             if group.built is None:
                 for r in group.relations:  # the reference engine takes static tables all at once
-                    if r.static and isinstance(bases[r.name], StatelessBase):
+                    if r.static and is_lost(bases[r.name]):
                         bases[r.name] = Base(r)
         return [(target, own) for own, target in targets.items()]
 
