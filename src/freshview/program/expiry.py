@@ -24,8 +24,21 @@ from dataclasses import dataclass, replace
 
 from freshview.calculus.build import add, const, factors, is_number, mul, neg, sum_
 from freshview.calculus.schema import Column, Relation
-from freshview.calculus.scope import free, outs, relations, stored
-from freshview.calculus.terms import Add, Apply, Cmp, Const, Delta, Expr, Mul, Op, Sum, Var, View
+from freshview.calculus.scope import free, has_data, outs, relations, stored
+from freshview.calculus.terms import (
+    Add,
+    Apply,
+    Cmp,
+    Const,
+    Delta,
+    Exists,
+    Expr,
+    Mul,
+    Op,
+    Sum,
+    Var,
+    View,
+)
 from freshview.calculus.text import show
 from freshview.calculus.trend import SHIFTS, side, trend
 from freshview.calculus.walk import children, rename, substitute, subterms
@@ -137,6 +150,19 @@ class _Read:
     rows: tuple[Delta, ...] = ()
     exact: Set[str] = frozenset()
     """Variables of the statement that are no doubles."""
+    beside: tuple[Expr, ...] = ()
+    """Factors that are neither tests nor rows of the batch."""
+
+    def within(self, factors: Iterable[Expr]) -> _Read:
+        """The same read inside of one more product."""
+        tests, rows, others = list(self.tests), list(self.rows), list(self.beside)
+        for f in factors:
+            if isinstance(f, Cmp):
+                tests += _implied(f)
+            elif has_data(f):
+                rows += _rows(f, self.trigger.relation)
+                others.append(f)
+        return replace(self, tests=tuple(tests), rows=tuple(rows), beside=tuple(others))
 
 
 class _Analysis:
@@ -176,17 +202,38 @@ class _Analysis:
             stream = self.relations[read.trigger.relation]
             if stream.time is None:
                 return f"changes of {stream.name} read it, which has no watermark"
-            test = self._dead(read, stream)
-            if test is None:
+            tests = self._dead(read, stream)
+            if tests is None:
                 return f"no condition bounds its distance in time to rows of {stream.name}"
             keys = {v: c.name for v, c in zip(read.view.vars, m.keys, strict=True)}
-            named = rename(test, keys)
-            assert isinstance(named, Cmp)
-            out[named] = None
+            out |= {_renamed(test, keys): None for test in tests}
         return list(out)
 
-    def _dead(self, read: _Read, stream: Relation) -> Cmp | None:
-        """A test of an entry that makes each of the other tests of it fail from now on."""
+    def _dead(self, read: _Read, stream: Relation) -> tuple[Cmp, ...] | None:
+        """Tests of an entry; where all hold, it is multiplied by zero from now on."""
+        test = self._dead_here(read, stream)
+        if test is not None:
+            return (test,)
+        around = replace(read, beside=())
+        inside = (self._dead_within(f, around, stream) for f in read.beside)
+        return next((tests for tests in inside if tests is not None), None)
+
+    def _dead_within(self, e: Expr, read: _Read, stream: Relation) -> tuple[Cmp, ...] | None:
+        """Tests of an entry; where all hold, this factor beside it is zero from now on."""
+        match e:
+            case Sum(_, body) | Exists(body):
+                return self._dead_within(body, read, stream)
+            case Mul(parts):
+                return self._dead(read.within(parts), stream)
+            case Add(parts):
+                each = [self._dead_within(p, read, stream) for p in parts]
+                known = [tests for tests in each if tests is not None]
+                return sum(known, ()) if len(known) == len(each) else None
+            case _:
+                return None
+
+    def _dead_here(self, read: _Read, stream: Relation) -> Cmp | None:
+        """A test of an entry that makes another test of it fail from now on."""
         floors = self._floors(read, stream)
         keys = set(read.view.vars)
         for v in read.view.vars:
@@ -219,6 +266,10 @@ class _Analysis:
                     floors[v] = floor
                     raised = True
         return floors
+
+
+def _renamed(test: Cmp, names: Mapping[str, str]) -> Cmp:
+    return Cmp(test.op, rename(test.left, names), rename(test.right, names))
 
 
 def _raised(test: Cmp, floors: Mapping[str, Expr], exact: Set[str]) -> tuple[str, Expr | None]:
@@ -262,9 +313,9 @@ def _reads(e: Expr, around: _Read) -> Iterator[_Read]:
         yield replace(around, view=e)
         return
     if isinstance(e, Mul):
-        tests = (c for f in e.factors if isinstance(f, Cmp) for c in _implied(f))
-        rows = (d for f in e.factors for d in _rows(f, around.trigger.relation))
-        around = replace(around, tests=(*around.tests, *tests), rows=(*around.rows, *rows))
+        for i, part in enumerate(e.factors):
+            yield from _reads(part, around.within([*e.factors[:i], *e.factors[i + 1 :]]))
+        return
     for part in children(e):
         yield from _reads(part, around)
 
