@@ -64,6 +64,8 @@ class Admission:
 
     changes: tuple[Change, ...]
     times: Mapping[str, StreamTime]
+    late: Mapping[str, Sequence[tuple[Row, int]]]
+    """The rows that came too late, by stream."""
 
 
 class EventTimes:
@@ -83,13 +85,18 @@ class EventTimes:
 
     def admit(self, changes: Sequence[Change]) -> Admission:
         """The changes without late rows; rows of one change are not late for each other."""
-        out, times = [], {}
+        out: list[Change] = []
+        times: dict[str, StreamTime] = {}
+        late: dict[str, Sequence[tuple[Row, int]]] = {}
         for change in changes:
             relation = change.relation
             if relation.time is not None:
-                change, times[relation.name] = _admitted(change, relation.time, self.of(relation))
+                before = self.of(relation)
+                change, latest, dropped = _in_time(change, before.watermark)
+                times[relation.name] = _after(before, latest, relation.time, dropped)
+                late[relation.name] = dropped
             out.append(change)
-        return Admission(tuple(out), times)
+        return Admission(tuple(out), times, late)
 
     def accept(self, admission: Admission) -> None:
         """Remember what an admitted change has done."""
@@ -110,33 +117,44 @@ class EventTimes:
             self.by_stream[relation.name] = replace(time, watermark=moment)
 
 
-def _admitted(change: Change, event_time: EventTime, time: StreamTime) -> tuple[Change, StreamTime]:
-    relation, mark = change.relation, time.watermark
+def _after(
+    before: StreamTime,
+    latest: Moment | None,
+    declared: EventTime,
+    late: Sequence[tuple[Row, int]],
+) -> StreamTime:
+    """The time of a stream after a change whose latest row is of this time."""
+    mark = before.watermark
+    if latest is not None:
+        at = delayed(latest, declared.delay)
+        mark = at if mark is None else max(mark, at)
+    shown = deque((*before.rows, *late), maxlen=SET_ASIDE)
+    return StreamTime(mark, before.late + sum(abs(n) for _, n in late), tuple(shown))
+
+
+def _in_time(
+    change: Change, mark: Moment | None
+) -> tuple[Change, Moment | None, list[tuple[Row, int]]]:
+    """A change without the rows before a watermark, the latest of its times, and these rows."""
+    relation = change.relation
     if type(change) is not Change:
         raise BadRow(
             f"products of '{relation.name}' cannot be held against its watermark",
             instead="give its rows",
         )
+    dropped: list[tuple[Row, int]] = []
     column = None if change.rows is not None else time_column(relation, change.table)
     if column is not None:
         late = None if mark is None else pc.less(column, pa.scalar(mark, column.type))
-        latest = pc.max(column).as_py()
         if late is not None and pc.any(late).as_py():
             change, dropped = _split_table(change, late)
-            time = _with_late(time, dropped)
-    else:
-        rows = change.python_rows()
-        moments = list(_moments(relation, rows))
-        latest = max((m for m in moments if m is not None), default=None)
-        if mark is not None and any(m is not None and m < mark for m in moments):
-            change, dropped = _split_rows(
-                change, rows, [m is not None and m < mark for m in moments]
-            )
-            time = _with_late(time, dropped)
-    if latest is None:
-        return change, time
-    after = delayed(latest, event_time.delay)
-    return change, replace(time, watermark=after if mark is None else max(mark, after))
+        return change, pc.max(column).as_py(), dropped
+    rows = change.python_rows()
+    moments = list(_moments(relation, rows))
+    flags = [mark is not None and m is not None and m < mark for m in moments]
+    if any(flags):
+        change, dropped = _split_rows(change, rows, flags)
+    return change, max((m for m in moments if m is not None), default=None), dropped
 
 
 def time_column(relation: Relation, table: Any) -> pa.ChunkedArray | None:
@@ -203,9 +221,3 @@ def _split_rows(
         if out
     ]
     return Change(relation, [r for r, _ in kept], counts=[n for _, n in kept]), dropped
-
-
-def _with_late(time: StreamTime, rows: Sequence[tuple[Row, int]]) -> StreamTime:
-    shown = deque((*time.rows, *rows), maxlen=SET_ASIDE)
-    late = time.late + sum(abs(n) for _, n in rows)
-    return StreamTime(time.watermark, late, tuple(shown))
