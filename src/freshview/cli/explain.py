@@ -17,7 +17,13 @@ from freshview.program.text import show_program
 from freshview.runtime.compile.compile_view import compile_view
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.explain import explain
+from freshview.runtime.views.joins import joins
 from freshview.sql.load import load
+
+PLACED = (
+    "scheme: as the maps are placed: of one by a key, a worker has the keys of its hash; one that is "
+    "replicated is on every worker, and rows of the other side stay where they are"
+)
 
 
 def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:
@@ -48,8 +54,10 @@ def explain_on_spark(script: Path, name: str, settings: DatabaseSettings) -> Ite
         options = settings.planner_options("batch", kernel=True)
         program = compile_queries([query], used, options, functions)
         choice = "\n".join(["== choice", *program.notes])
-        spread_out = spread(program, functions=functions)
-        yield f"== view {query.name}\n\n{choice}\n\n{spread_out}"
+        ways = joins(program, ordered=True, scheme=PLACED)
+        parts = [choice, *(["\n".join(["== joins", *ways])] if ways else [])]
+        parts.append(spread(program, functions=functions))
+        yield "\n\n".join([f"== view {query.name}", *parts])
 
 
 def _wanted(script: Path, name: str) -> Iterator[tuple[Query, list[Relation], Functions]]:
