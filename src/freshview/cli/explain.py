@@ -21,8 +21,8 @@ from freshview.runtime.views.joins import joins
 from freshview.sql.load import load
 
 PLACED = (
-    "scheme: as the maps are placed: of one by a key, a worker has the keys of its hash; one that is "
-    "replicated is on every worker, and rows of the other side stay where they are"
+    "scheme: as the maps are placed: a worker has the keys of its hash, or, of a map that is "
+    "replicated, all of it"
 )
 
 
