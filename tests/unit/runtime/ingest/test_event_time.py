@@ -98,7 +98,7 @@ def test_a_stream_without_event_time_says_so() -> None:
     db = fv.connect(engine="reference")
     db.execute("CREATE STREAM s (t INT)")
     for call in (lambda: db.event_time("s"), lambda: db.advance("s", 3)):
-        with pytest.raises(FreshviewError, match="'s' has no event time; declare it with WATERMARK"):
+        with pytest.raises(FreshviewError, match="'s' has no event time; declare it"):
             call()
 
 
