@@ -14,7 +14,6 @@ import pytest
 from freshview.calculus.schema import Relation
 from freshview.errors import FreshviewError
 from freshview.pipelines.event_time import TOLD, check_times, in_time, note_of, watermarks
-from freshview.pipelines.flow import Flow
 from freshview.program.expiry import watermark_relation
 from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.io.decode import DecodedBatch
