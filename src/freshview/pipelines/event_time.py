@@ -27,7 +27,7 @@ from freshview.sql import Catalog
 TIMES = "times"
 """The key of a note for the watermarks of streams, and how many rows came too late."""
 
-TOLD = "watermarks"
+SHOWN = "watermarks"
 """The key of a note for the watermarks that the views know."""
 
 
@@ -98,17 +98,17 @@ def watermarks(
 ) -> tuple[dict[str, pa.Table], dict[str, list[object]]]:
     """Changes that tell the views of the watermarks of a note, where they do not know them yet."""
     times = times_of(note, catalog).by_stream
-    told: dict[str, list[object]] = dict(note.get(TOLD, {}))
+    known: dict[str, list[object]] = dict(note.get(SHOWN, {}))
     changes = {}
     for relation in marks:
-        known = [times.get(c.name) for c in relation.columns]
-        row = tuple(t.watermark for t in known if t is not None and t.watermark is not None)
+        each = [times.get(c.name) for c in relation.columns]
+        row = tuple(t.watermark for t in each if t is not None and t.watermark is not None)
         shown: list[object] = [show_moment(m) for m in row]
-        if len(row) == len(known) and told.get(relation.name) != shown:
+        if len(row) == len(each) and known.get(relation.name) != shown:
             table = table_of(relation.columns, [row], relation.name)
             changes[relation.name] = table.append_column(COUNT, pa.array([1], pa.int64()))
-            told[relation.name] = shown
-    return changes, told
+            known[relation.name] = shown
+    return changes, known
 
 
 def note_of(times: EventTimes) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from freshview.errors import BadRow, FreshviewError
 from freshview.pipelines.catalog import PipelineCatalog
 from freshview.pipelines.contract import without_violations
 from freshview.pipelines.counted_table import counted_table, deletion_flags, plain_table
-from freshview.pipelines.event_time import TOLD, in_time, note_of, watermarks
+from freshview.pipelines.event_time import SHOWN, in_time, note_of, watermarks
 from freshview.pipelines.flow import LOAD_ROWS, Flow
 from freshview.pipelines.keyed_streams import changes_and_events
 from freshview.pipelines.progress import Progress, Totals, prometheus
@@ -228,10 +228,10 @@ class PipelineIngest(PipelineCatalog):
         The token of events by key is added to the note.
         """
         changes, events = changes_and_events(arrivals, self._streams, self._keys)
-        marks, told = watermarks(self._marks, self.catalog, self._note)
+        marks, shown = watermarks(self._marks, self.catalog, self._note)
         changes.update(marks)
         if marks:
-            note[TOLD] = told
+            note[SHOWN] = shown
         if not changes:
             return None
         if events:

@@ -13,7 +13,7 @@ import pytest
 
 from freshview.calculus.schema import Relation
 from freshview.errors import FreshviewError
-from freshview.pipelines.event_time import TOLD, check_times, in_time, note_of, watermarks
+from freshview.pipelines.event_time import SHOWN, check_times, in_time, note_of, watermarks
 from freshview.program.expiry import watermark_relation
 from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.io.decode import DecodedBatch
@@ -57,9 +57,9 @@ def test_views_are_told_of_watermarks_once_all_streams_have_one() -> None:
     assert watermarks([marks], catalog, note_of(one.times)) == ({}, {})
     both = in_time({"b": batch((30, 1))}, streams, catalog, note_of(one.times))
     note = note_of(both.times)
-    changes, told = watermarks([marks], catalog, note)
+    changes, shown = watermarks([marks], catalog, note)
     assert changes[marks.name].to_pylist() == [{"a": 17, "b": 27, COUNT: 1}]
-    assert watermarks([marks], catalog, {**note, TOLD: told}) == ({}, told)
+    assert watermarks([marks], catalog, {**note, SHOWN: shown}) == ({}, shown)
 
 
 def test_streams_by_key_have_no_watermark() -> None:

@@ -19,7 +19,7 @@ FEWEST = 256
 class _Marks:
     """What views know of some watermarks."""
 
-    told: tuple[Moment, ...] = ()
+    shown: tuple[Moment, ...] = ()
     rows: int = 0
     """Rows of these streams since then."""
     kept: int = 0
@@ -54,15 +54,15 @@ class Expiry:
             known = [times.by_stream.get(c.name) for c in relation.columns]
             row = tuple(t.watermark for t in known if t is not None and t.watermark is not None)
             enough = marks.rows >= max(FEWEST, marks.kept // 2)
-            if enough and len(row) == len(known) and row != marks.told:
+            if enough and len(row) == len(known) and row != marks.shown:
                 out.append(Change(relation, [row]))
         return out
 
-    def told(self, change: Change, groups: Iterable[ViewGroup]) -> None:
+    def confirm(self, change: Change, groups: Iterable[ViewGroup]) -> None:
         """Note that views know of watermarks now, and what they keep."""
         [row] = change.rows or ()
         marks = self._by_relation[change.relation.name]
-        marks.told, marks.rows = tuple(row), 0
+        marks.shown, marks.rows = tuple(row), 0
         marks.kept = 0
         for group in groups:
             sizes = group.engine.engine.sizes()

@@ -81,7 +81,7 @@ class State:
         changes_by_view = commit([*marks, *admission.changes], self.bases, self.readers)
         self.times.accept(admission)
         for mark in marks:
-            self.expiry.told(mark, self.readers[mark.relation.name])
+            self.expiry.confirm(mark, self.readers[mark.relation.name])
         self.version += 1
         for change in admission.changes:
             if change.relation.name not in self.fed and change.size:

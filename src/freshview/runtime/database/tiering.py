@@ -16,12 +16,7 @@ from freshview.runtime.compile.kernels import BackgroundBuild, BuiltKernel
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.relations.base import Base
-from freshview.runtime.relations.stored_base import (
-    AnyBase,
-    StatelessBase,
-    StoredBase,
-    is_lost,
-)
+from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase, is_lost
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.grouping import merged, partners, split

@@ -22,7 +22,7 @@ def joins(program: Program, *, ordered: bool, scheme: str = ONE_PROCESS) -> list
 
     `ordered` tells whether the engine has ordered indexes. Nothing where no view joins.
     """
-    found: dict[tuple[str, str, str], dict[str, None]] = {}
+    maps_by_search: dict[tuple[str, str, str], dict[str, None]] = {}
     maps = {m.name: m for m in program.maps}
     shown = {name for q in program.queries for name in stored(q.term)}
 
@@ -40,10 +40,10 @@ def joins(program: Program, *, ordered: bool, scheme: str = ONE_PROCESS) -> list
                 if way.view.name in shown and way.known == set(way.view.vars):
                     continue
                 of = ", ".join(sorted(sources(way.view.name)))
-                found.setdefault((t.relation, of, way.words), {})[way.view.name] = None
+                maps_by_search.setdefault((t.relation, of, way.words), {})[way.view.name] = None
     lines = [
         f"a change of {changed} finds rows of {of} in {', '.join(names)} by {words}"
-        for (changed, of, words), names in found.items()
+        for (changed, of, words), names in maps_by_search.items()
     ]
     kept = sorted(forgetful(program))
     if kept and lines:

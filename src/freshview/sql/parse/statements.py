@@ -23,7 +23,7 @@ from freshview.sql.parse.calls import LIFTS
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
-from freshview.sql.parse.windows import split_window
+from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
 from freshview.sql.terms import CreateView, Select, Statement
 
@@ -137,7 +137,8 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
             at=script.place(raw[0].start),
         )
-    raw, window = split_window(raw, script)
+    end, window = find_window([_token(t, script) for t in raw])
+    raw = raw[:end]
     _check_lists(raw, script)
     try:
         trees = Dialect.get_or_raise("spark").parser().parse(_lifted(raw, script), script.text)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-
-from sqlglot.tokenizer_core import Token as RawToken
-from sqlglot.tokenizer_core import TokenType
+from collections.abc import Sequence
+from itertools import pairwise
 
 from freshview.calculus.domain import is_int
 from freshview.calculus.types import DOUBLE, INT
 from freshview.errors import Place, SyntaxProblem, UnsupportedSql
 from freshview.sql.parse.literals import MOST_APART, UNITS
-from freshview.sql.script import Script
+from freshview.sql.script import Token
 from freshview.sql.terms import Interval, Literal
 
 LONGEST = 4
@@ -20,27 +19,23 @@ LONGEST = 4
 SHORT = {"MIN": "MINUTE", "SEC": "SECOND"}
 
 
-def split_window(
-    raw: list[RawToken], script: Script
-) -> tuple[list[RawToken], Interval | Literal | None]:
-    """The tokens of a SELECT without its window, and the window."""
-    for start in range(len(raw) - 1):
-        token, following = raw[start], raw[start + 1]
-        begins = following.token_type in (TokenType.NUMBER, TokenType.STRING, TokenType.INTERVAL)
-        if token.text.upper() == "RANGE" and token.token_type != TokenType.STRING and begins:
-            at = script.place(token.start)
-            if len(raw) - start > LONGEST:
+def find_window(tokens: Sequence[Token]) -> tuple[int, Interval | Literal | None]:
+    """Where the window of a SELECT begins, or where its tokens end; and the window."""
+    for start, (token, following) in enumerate(pairwise(tokens)):
+        begins = following.kind in ("number", "string") or following.word == "INTERVAL"
+        if token.word == "RANGE" and begins:
+            if len(tokens) - start > LONGEST:
                 raise UnsupportedSql(
                     "RANGE stands at the end of a view, and nothing behind it",
                     instead="make a view of its own of a subquery that has a window",
-                    at=at,
+                    at=token.at,
                 )
-            return raw[:start], _window(raw[start + 1 :], at)
-    return raw, None
+            return start, _window(tokens[start + 1 :], token.at)
+    return len(tokens), None
 
 
-def _window(raw: list[RawToken], at: Place) -> Interval | Literal:
-    words = [w for t in raw if t.token_type != TokenType.INTERVAL for w in t.text.split()]
+def _window(tokens: Sequence[Token], at: Place) -> Interval | Literal:
+    words = [w for t in tokens if t.word != "INTERVAL" for w in t.text.split()]
     count, unit = (*words, "", "")[:2]
     unit = unit.upper().removesuffix("S")
     unit = SHORT.get(unit, unit)
