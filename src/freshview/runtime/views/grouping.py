@@ -98,7 +98,7 @@ def split(group: ViewGroup, bases: Mapping[str, AnyBase]) -> list[ViewGroup]:
 
 
 def _may_join(group: ViewGroup, bases: Mapping[str, AnyBase], fed: Collection[str]) -> bool:
-    lost = any(is_lost(bases[r.name]) and r.name in fed for r in group.relations)
+    lost = any(r.name in fed and is_lost(bases[r.name]) for r in group.relations)
     falls_back = group.built is None and group.had_kernel
     return not (lost or falls_back or group.alone or group.note)
 
