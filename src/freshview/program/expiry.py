@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+from freshview.calculus.alpha_equivalence import FLIPPED
 from freshview.calculus.build import add, const, factors, is_number, mul, neg, sum_
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.scope import free, has_data, outs, relations, stored
@@ -46,7 +47,6 @@ from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.program.updates import Mode
 
 NEGATED: Mapping[Op, Op] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
-MIRRORED: Mapping[Op, Op] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 
 
 def watermark_relation(read: Iterable[Relation]) -> Relation | None:
@@ -276,7 +276,7 @@ def _raised(test: Cmp, floors: Mapping[str, Expr], exact: Set[str]) -> tuple[str
     """What a test `v >= e` says of v, where e rises with a variable that has a floor."""
     for left, op, right in (
         (test.left, test.op, test.right),
-        (test.right, MIRRORED[test.op], test.left),
+        (test.right, FLIPPED[test.op], test.left),
     ):
         v, low = _solved(left, right, exact)
         known = free(low)
@@ -340,7 +340,7 @@ def _implied(test: Cmp) -> list[Cmp]:
     ['{(x - y) < 3}', '{(y - x) < 3}']
     """
     if test.op in (">", ">="):
-        test = Cmp(MIRRORED[test.op], test.right, test.left)
+        test = Cmp(FLIPPED[test.op], test.right, test.left)
     match test:
         case Cmp("=", left, right):
             return [Cmp("<=", left, right), Cmp(">=", left, right)]
