@@ -181,9 +181,9 @@ def workload_case(workload: str, name: str, *, batches: int, size: int, live: in
 
 
 def _read(query: Query) -> frozenset[str]:
-    from freshview.calculus.scope import relations
+    from freshview.calculus.scope import base_relations
 
-    return relations(query.term)
+    return base_relations(query)
 
 
 def programs(case: Case, mode: Mode) -> Iterator[tuple[str, Program]]:

@@ -164,6 +164,23 @@ def deep_coalesce(n: int) -> str:
     return T + f"SELECT {value} AS x, b FROM t"
 
 
+def stacked_views(n: int, level: str) -> str:
+    """N views, each a query over the one below."""
+    views = [f"CREATE VIEW v0 AS {level.format('t')}"]
+    views += [f"CREATE VIEW v{i} AS {level.format(f'v{i - 1}')}" for i in range(1, n)]
+    return "CREATE STREAM t (a INT, b INT);" + ";".join(views)
+
+
+STACKS = {
+    "sums": "SELECT a, SUM(b) AS b FROM {} GROUP BY a",
+    "left joins": "SELECT x.a, y.b FROM {} x LEFT JOIN t y ON x.a = y.a",
+    "extremes": "SELECT a, MAX(b) AS b FROM {} GROUP BY a",
+    "distinct": "SELECT DISTINCT a, b FROM {}",
+    "first rows": "SELECT a, b FROM {} ORDER BY b, a LIMIT 3",
+}
+"""Levels of stacked views."""
+
+
 def chain_of_ctes(n: int) -> str:
     """Each CTE reads the one before."""
     parts = [f"v{i} AS (SELECT a, b FROM v{i - 1} WHERE b <> {i + 10})" for i in range(1, n)]

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode
@@ -40,7 +40,7 @@ def test_kernels_of_merged_programs_follow_their_tables(seed: int, mode: Mode) -
     catalog, queries = load(texts, catalog=schema(world.variant))
     parts = []
     for q in queries:
-        used = [r for r in catalog.relations.values() if r.name in relations(q.term)]
+        used = [r for r in catalog.relations.values() if r.name in base_relations(q)]
         options = replace(STRATEGIES[rng.choice(KEPT_BY_KERNELS)], mode=mode)
         parts.append(compile_queries([q], used, options, catalog.functions))
     merged = merge(parts)

@@ -32,9 +32,9 @@ COMPILED = [
 STRATEGIES = ("auto", "auto", "higher-order", "first-order", "project", "reeval")
 MODES = ("auto", "batch", "tuple")
 
-FAILED = (702, 1771, 20031, 20083, 40017, 70012, 70036, 80001)
+FAILED = (702, 1771, 20031, 20083, 40017, 40424, 41148, 41834, 42159, 70012, 70036, 80001)
 """Seeds that once gave wrong rows, or were refused."""
-LONG = (1771, 40017)
+LONG = (1771, 40017, 40424, 41148, 41834, 42159)
 """Those of them whose kernels take longest."""
 LARGE = (10144, 20071)
 """The same of queries that take long to plan: their maps were recomputed from themselves."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from freshview.calculus.functions import BUILTINS
 from freshview.calculus.schema import Query, Relation
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.codegen.kernel.source import emit
 from freshview.codegen.layout.text import show as show_layout
 from freshview.codegen.loops.text import show as show_loops
@@ -73,7 +73,7 @@ def stages(name: str) -> Stages:
         path, source = FOLDER / name / "query.sql", None
         catalog, queries = load(path.read_text(), str(path), default_name=name)
     [query] = queries
-    used = relations(query.term)
+    used = base_relations(query)
     columns = tuple(r for r in catalog.relations.values() if r.name in used)
     program = compile_queries([query], columns, functions=catalog.functions)
     check_program(program, catalog.functions)

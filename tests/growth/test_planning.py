@@ -103,6 +103,22 @@ def test_planning_is_polynomial_in_both_modes(name: str, mode: str) -> None:
     assert more <= MOST_GROWTH * steps + 2_000
 
 
+@pytest.mark.parametrize("level", large.STACKS)
+def test_views_over_views_are_planned_level_by_level(level: str) -> None:
+    """Four levels more cost as many steps, and add as many nodes, wherever they come."""
+
+    def top(n: int) -> tuple[int, int]:
+        catalog, queries = load(large.stacked_views(n, large.STACKS[level]))
+        relations = list(catalog.relations.values())
+        options = PlanOptions(strategy="higher-order")
+        program, steps = counted(lambda: compile_queries(queries[-1:], relations, options))
+        return nodes(program), steps
+
+    (small, few), (middle, more), (large_, most) = top(8), top(12), top(16)
+    assert large_ - middle <= 1.5 * (middle - small) + 100
+    assert most - more <= 1.5 * (more - few) + 2_000
+
+
 def test_past_the_budget_there_are_fewer_deltas_and_the_notes_say_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.codegen.pipeline import plan_kernel
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
@@ -50,7 +50,7 @@ def program_of(texts: tuple[str, ...], mode: Mode, options: DeltaOptions = ORDER
     views = "".join(f"CREATE VIEW v{n} AS {text};" for n, text in enumerate(texts))
     catalog, queries = load(STREAMS + views)
     options = replace(options, mode=mode)
-    used = [[r for r in catalog.relations.values() if r.name in relations(q.term)] for q in queries]
+    used = [[r for r in catalog.relations.values() if r.name in base_relations(q)] for q in queries]
     return merge(compile_queries([q], of, options) for q, of in zip(queries, used, strict=True))
 
 

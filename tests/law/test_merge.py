@@ -22,7 +22,7 @@ from freshview.calculus.alpha_equivalence import shape
 from freshview.calculus.check import Schema, infer
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Column, Query
-from freshview.calculus.scope import outs, relations
+from freshview.calculus.scope import base_relations, outs, relations
 from freshview.calculus.terms import Expr, View
 from freshview.calculus.walk import bottom_up
 from freshview.factorized import compile as factorized
@@ -216,7 +216,7 @@ PLANS = ("auto", *(s for s in STRATEGIES if s != "second-order"), "factorized")
 
 
 def planned(query: Query, catalog: Any, strategy: str, mode: Mode) -> Program:
-    read = relations(query.term)
+    read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
     if strategy == "auto":
         return plan.compile_queries([query], used, PlanOptions(mode=mode), catalog.functions)

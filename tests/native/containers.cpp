@@ -21,6 +21,7 @@
 #include "pool.hpp"
 #include "rows.hpp"
 #include "strings.hpp"
+#include "sum.hpp"
 
 namespace fr {
 struct State {
@@ -109,6 +110,8 @@ struct Price {
 struct Counted {
   i64 n, sum;
   void add(const Counted& other) { n += other.n, sum += other.sum; }
+  void add_far(const Counted& other) { add(other); }
+  bool is_near() const { return true; }
   bool empty() const { return n == 0 && sum == 0; }
   static constexpr bool exact = true;
   bool operator==(const Counted& other) const { return n == other.n && sum == other.sum; }
@@ -116,10 +119,19 @@ struct Counted {
 
 struct Inexact {
   i64 n;
-  f64 sum;
-  void add(const Inexact& other) { n += other.n, sum += other.sum; }
-  bool empty() const { return n == 0; }
+  Sum sum;
+  void add(const Inexact& other) { n += other.n, gain(sum, other.sum); }
+  bool empty() const { return n == 0 && sum.gone(); }
+  Inexact operator-() const { return {-n, -sum}; }
+  bool is_near() const { return fr::is_near(sum); }
   static constexpr bool exact = false;
+};
+
+struct InexactTotal {
+  Addition sum;
+  void add(const Inexact& x) { sum.add(x.sum); }
+  void add_far(const Inexact& x) { sum.add_far(x.sum); }
+  bool is_near() const { return sum.is_near(); }
 };
 
 struct Maps {
@@ -581,7 +593,9 @@ void compare_range(Arena& arena, Prices& prices, const PriceModel& model, i64 fr
   const u64 most = u64(1 + roll(roll(2) ? 3 : 300));
   for (auto& [k, val] : model)
     if (k >= from && k < to) between.add(val), keys.push_back(k);
-  CHECK(prices.sum_between(arena, below(from), below(to)) == between);
+  Counted summed{};
+  prices.sum_between(arena, below(from), below(to), summed);
+  CHECK(summed == between);
 
   prices.each(arena, below(from), below(to), [&](const Price& price, const Counted& val) {
     CHECK(val == model.at(price.k));
@@ -615,7 +629,9 @@ void compare(Arena& arena, Prices& prices, const PriceModel& model, i64 keys) {
     return true;
   });
   CHECK(all.size() == model.size() && std::is_sorted(all.begin(), all.end()));
-  CHECK(prices.sum_between(arena, never, always) == total);
+  Counted summed{};
+  prices.sum_between(arena, never, always, summed);
+  CHECK(summed == total);
   compare_range(arena, prices, model, 0, keys);
   for (int i = 0; i < 30; ++i)
     compare_range(arena, prices, model, roll(keys + 2) - 1, roll(keys + 2) - 1);
@@ -683,22 +699,44 @@ void ordered_doubles() {
   Opened arena;
   Ordered<Price, Inexact> prices{};
   std::map<i64, f64> model;
-  auto set = [&](i64 k, Inexact x) { prices.add(arena, Price{k}, x); };  // inexact: replaces
-  for (i64 k = 0; k < 6000; k += 2) set(k, {2, 5}), set(k, {1, model[k] = f64(roll(1000)) / 7});
-  // Huge values come and go; what they covered up must come back.
-  for (int i = 0; i < 5000; ++i) {
-    i64 k = 2 * roll(3000) + 1;
-    set(k, {1, 1e18});
-    set(k, {0, 0});
-    set(k, {0, 0});
+  auto set = [&](i64 k, i64 n, Sum x) { prices.add(arena, Price{k}, {n, x}); };  // inexact: replaces
+  auto sum_up = [&](i64 from, i64 to) {
+    InexactTotal total{};
+    prices.sum_between(arena, below(from), below(to), total);
+    return value(total.sum.sum());
+  };
+  const Sum none{0, 0, 0}, huge = lift(1e18), most = lift(1.7e308);
+  const Sum beyond = times(most, times(most, times(most, most)));  // no finite number, even if far
+  auto check = [&](i64 from, i64 to) {
+    f64 sum = 0;
+    for (auto& [k, x] : model)
+      if (k >= from && k < to) sum += x;
+    CHECK(std::abs(sum_up(from, to) - sum) < 1e-6);
+  };
+  for (i64 k = 0; k < 6000; k += 2)
+    set(k, 2, lift(5.0)), set(k, 1, lift(model[k] = f64(roll(1000)) / 7));
+  // Large values come and go; what they covered up must come back.
+  for (const Sum& x : {huge, most, beyond}) {
+    for (int i = 0; i < 3000; ++i) {
+      i64 k = 2 * roll(3000) + 1;
+      set(k, 1, x);
+      if (i % 100 == 0) CHECK(sum_up(k, k + 1) == value(x));
+      set(k, 0, none);
+      set(k, 0, none);
+      if (i % 100 == 0) check(roll(3000), 3000 + roll(3000));
+    }
+    CHECK(prices.size() == 3000);
+    check(0, 9999);
   }
-  CHECK(prices.size() == 3000);
-  set(9999, {1, 1e18});
-  f64 sum = 0;
-  for (auto& [k, x] : model) sum += x;
-  CHECK(std::abs(prices.sum_between(arena, below(0), below(9999)).sum - sum) < 1e-6);
-  set(-5, {1, 1e18});
-  CHECK(std::abs(prices.sum_between(arena, below(0), below(9999)).sum - sum) < 1e-6);
+  // Numbers of which each is in range, and their sum is not.
+  for (i64 k = 1; k < 200; k += 2) set(k, 1, most);
+  CHECK(!is_finite(sum_up(0, 9999)));
+  check(200, 9999);
+  for (i64 k = 1; k < 200; k += 2) set(k, 0, none);
+  check(0, 9999);
+  set(9999, 1, huge);
+  set(-5, 1, huge);
+  check(0, 9999);
 }
 
 // Indexed of (group, x), x perhaps NULL, and how often each is there: also less than never.

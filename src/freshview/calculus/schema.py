@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from freshview.calculus.terms import Expr, Order
@@ -58,6 +59,9 @@ class Query:
     The result has a row for every valuation of `vars` (one variable a column) as often as the
     term's multiplicity says. `order` only arranges the rows when they are read. The rows of a
     `factorized` view are never listed: it keeps values of columns under those of others.
+
+    `over` are the views that the term reads as relations, by their names, with those that they
+    read in their turn; each stands behind what it reads itself.
     """
 
     name: str
@@ -66,3 +70,17 @@ class Query:
     term: Expr
     order: tuple[Order, ...] = ()
     factorized: bool = False
+    over: tuple[Query, ...] = ()
+
+    @property
+    def terms(self) -> tuple[Expr, ...]:
+        """Its term, and those of the views that it reads as relations."""
+        return (self.term, *(v.term for v in self.over))
+
+
+def row_types(
+    relations: Iterable[Relation], views: Iterable[Query] = ()
+) -> dict[str, tuple[Type, ...]]:
+    """The column types of relations, and of views that are read as such, by their names."""
+    types = {r.name: r.types for r in relations}
+    return types | {q.name: tuple(c.type for c in q.columns) for q in views}

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import assert_never
 
 from freshview.calculus.casts import REFUSING
+from freshview.calculus.schema import Query
 from freshview.calculus.terms import (
     Add,
     Apply,
@@ -108,6 +109,12 @@ def is_value(e: Expr) -> bool:
             return all(is_value(p) for p in parts)
         case _:
             return False
+
+
+def base_relations(query: Query) -> Names:
+    """The streams and tables that a query reads, also those behind the views that it reads."""
+    read = NONE.union(*(relations(e) for e in query.terms))
+    return read - {v.name for v in query.over}
 
 
 @lru_cache(maxsize=1 << 16)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from freshview.calculus.schema import Query
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.cli.files import write_file
 from freshview.cli.script import read_text
 from freshview.cli.standalone import write_standalone
@@ -60,7 +60,7 @@ def compile_script(
 def _native(
     query: Query, catalog: Catalog, settings: DatabaseSettings
 ) -> tuple[CompiledPlan | None, str]:
-    read = relations(query.term)
+    read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
     try:
         return compile_view(query, used, settings, catalog.functions), ""
@@ -69,7 +69,7 @@ def _native(
 
 
 def _reference(query: Query, catalog: Catalog, settings: DatabaseSettings) -> Program:
-    read = relations(query.term)
+    read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
     return compile_queries([query], used, settings.planner_options("batch"), catalog.functions)
 

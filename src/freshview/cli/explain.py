@@ -7,7 +7,7 @@ from pathlib import Path
 
 from freshview.calculus.functions import Functions
 from freshview.calculus.schema import Query, Relation
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.cli.script import read_script, read_text
 from freshview.codegen.explain import show_passes
 from freshview.distributed.explain import explain as spread
@@ -98,6 +98,6 @@ def _wanted(script: Path, name: str) -> Iterator[tuple[Query, list[Relation], Fu
         known = ", ".join(q.name for q in queries) or "none yet"
         raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
     for query in wanted:
-        read = relations(query.term)
+        read = base_relations(query)
         used = [r for r in catalog.relations.values() if r.name in read]
         yield query, used, catalog.functions

@@ -44,6 +44,7 @@ from freshview.codegen.passes.merge_tests import merge_tests
 from freshview.codegen.passes.name_tables import name_tables
 from freshview.codegen.passes.preaggregate import preaggregate
 from freshview.codegen.passes.prefetch import prefetch
+from freshview.codegen.passes.prune_sums import prune_sums
 from freshview.codegen.passes.share import share
 from freshview.codegen.passes.share_lookups import share_lookups
 from freshview.codegen.passes.touch import KeyColumns, collect, touch
@@ -261,6 +262,13 @@ PASSES = (
     ),
     Pass("prefetch", "loops", _prefetch, "memory is fetched some rows ahead", "prefetch"),
     Pass("touch", "loops", _touch, "writes say which rows of a view they may change", "changes"),
+    Pass(
+        "prune_sums",
+        "loops",
+        over_blocks(prune_sums),
+        "a sum over a range adds up only what is read of it",
+        "prune_sums",
+    ),
 )
 """All the passes, in their order."""
 
@@ -312,10 +320,11 @@ def _run(runs: Iterable[Sequence[Statement]], terms: Terms) -> Block:
 
 
 def _batch_maps(program: Program) -> set[str]:
-    """Maps that hold the last batch of a stream, put aside for that of another one."""
+    """Maps that hold what a batch changes in a derived view, or a batch put aside for another."""
     statements = [s for t in program.triggers for s in t.statements]
     aside = {s.target.name for s in statements if s.op == ":=" and isinstance(s.term, Delta)}
-    return aside - {s.target.name for s in statements if not isinstance(s.term, Delta)}
+    aside -= {s.target.name for s in statements if not isinstance(s.term, Delta)}
+    return aside | {m.name for m in program.maps if m.is_change}
 
 
 def _lookups(d: Draft) -> Iterator[set[tuple[str, Columns]]]:

@@ -20,7 +20,7 @@ from freshview.factorized.materialize import materialized
 from freshview.factorized.optimize import find_order
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.products import Factors
-from freshview.factorized.readout import NotFactorized, readout
+from freshview.factorized.readout import NotFactorized, readout, refuse_derived
 from freshview.factorized.terms import COPY, Join, Leaf, Tree, TreeNode, relations, trees, view_name
 from freshview.factorized.views import Views
 from freshview.factorized.viewtree import compact, definition, gather, view_tree
@@ -38,6 +38,8 @@ def compile_queries(
     functions: Functions = BUILTINS,
 ) -> Program:
     """The program that keeps queries over joins fresh, or NotFactorized, naming the node."""
+    for q in queries:
+        refuse_derived(q)
     compiler = ViewTreeCompiler(tuple(relations), options, functions)
     terms = {q.name: simplify(q.term) for q in queries}
     compiler.name_params(set().union(*(variables(t) for t in terms.values())))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from freshview.calculus.build import add, addends, factors, is_number, mul, same_choice, sum_
+from freshview.calculus.schema import Query
 from freshview.calculus.scope import ins, is_refusing, is_value, outs, relations
 from freshview.calculus.terms import Add, Exists, Expr, Lift, Mul, Rel, Sum, Top
 from freshview.calculus.text import show
@@ -21,6 +22,16 @@ from freshview.simplify.unnest import apart
 
 class NotFactorized(FreshviewError):
     """A query that no view tree keeps; the message names the node."""
+
+
+def refuse_derived(query: Query) -> None:
+    """View trees are over relations; the rows of a view are no leaves of theirs."""
+    if query.over:
+        names = ", ".join(f"'{v.name}'" for v in query.over)
+        raise NotFactorized(
+            f"'{query.name}' reads the changes of {names}, and view trees are over relations only",
+            instead="choose another strategy, or write the query over the streams",
+        )
 
 
 def readout(e: Expr, access: Callable[[Join], Expr]) -> Expr:

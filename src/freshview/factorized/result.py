@@ -23,7 +23,7 @@ from freshview.factorized.fit_order import fit_order
 from freshview.factorized.optimize import find_order
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.order import VariableOrder
-from freshview.factorized.readout import NotFactorized, as_join
+from freshview.factorized.readout import NotFactorized, as_join, refuse_derived
 from freshview.factorized.terms import Join
 from freshview.simplify import simplify
 
@@ -80,6 +80,7 @@ def keep_factorized(
 
 def _join(query: Query) -> Join:
     """The one product of the SELECT; its keys are the columns."""
+    refuse_derived(query)
     term = simplify(query.term)
     if not relations(term):
         raise NotFactorized(f"'{query.name}' reads no relation", instead=INSTEAD)

@@ -50,7 +50,7 @@ def blocker(definition: Expr, update: Update, small: frozenset[str] = NONE) -> B
     True
     """
     for node in outer_nested(definition):
-        if update.relation not in relations(node):
+        if not update.relations & relations(node):
             continue
         change = delta(node.body, update, small)
         if is_too_large(change, node.body):

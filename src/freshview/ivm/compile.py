@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from freshview.calculus.alpha_equivalence import shape
-from freshview.calculus.build import ZERO, factors, is_zero, sum_
+from freshview.calculus.build import ZERO, is_zero, sum_
 from freshview.calculus.check import Schema, all_types
 from freshview.calculus.functions import BUILTINS, Functions
-from freshview.calculus.schema import Query, Relation
+from freshview.calculus.schema import Query, Relation, row_types
 from freshview.calculus.scope import ins, outs, relations
-from freshview.calculus.terms import Expr, Lift, Rel, Sum, View
+from freshview.calculus.terms import Delta, Expr, Lift, Rel, Sum, View
 from freshview.calculus.types import Type
-from freshview.calculus.walk import bottom_up, distinct_subterms, variables
+from freshview.calculus.walk import distinct_subterms, variables
 from freshview.ivm.blocker import blocker
 from freshview.ivm.budget import Budget
-from freshview.ivm.cyclic import is_cyclic
+from freshview.ivm.cyclic import has_cycle
 from freshview.ivm.delta import delta
+from freshview.ivm.derived import (
+    DerivedView,
+    at_start,
+    base_atom,
+    derived_queries,
+    instance,
+    over_changes,
+    relational,
+    without,
+)
 from freshview.ivm.divide import Decision
 from freshview.ivm.maps import Maps
 from freshview.ivm.materialize import is_kept_whole, materialize, readout
 from freshview.ivm.options import DeltaOptions
 from freshview.ivm.restrict import restrict
-from freshview.program.terms import Event, Map, Program, Statement
+from freshview.program.needed import without_unused
+from freshview.program.terms import Event, Map, Op, Program, Statement
 from freshview.program.updates import TriggerKey, Update, trigger_variables, triggers_of, updates_of
 from freshview.simplify import finish, simplify
 
@@ -36,8 +46,11 @@ def compile_queries(
     functions: Functions = BUILTINS,
 ) -> Program:
     """The trigger program that keeps the queries fresh."""
-    compiler = DeltaCompiler(tuple(relations), options or DeltaOptions(), functions)
-    compiler.name_params(set().union(*(variables(q.term) for q in queries)))
+    over = derived_queries(queries)
+    compiler = DeltaCompiler(tuple(relations), options or DeltaOptions(), functions, over)
+    compiler.name_params(set().union(*(variables(q.term) for q in (*over, *queries))))
+    for view in over:
+        compiler.derive(view)
     views = [compiler.query(q) for q in queries]
     return compiler.program(views)
 
@@ -49,18 +62,20 @@ class DeltaCompiler:
     relations: tuple[Relation, ...]
     options: DeltaOptions
     functions: Functions
+    over: tuple[Query, ...] = ()
     triggers: dict[TriggerKey, list[Statement]] = field(default_factory=dict)
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
     todo: list[Map] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     types: dict[str, Type] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
+    derived: dict[str, DerivedView] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        columns = {r.name: r.types for r in self.relations}
-        self.schema = Schema(columns, functions=self.functions)
+        self.schema = Schema(row_types(self.relations, self.over), functions=self.functions)
         self.maps = Maps(self.schema)
         self.named = {r.name: r for r in self.relations}
+        self.streams = {r.name for r in self.relations if not r.static}
 
     def name_params(self, used: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
@@ -77,7 +92,72 @@ class DeltaCompiler:
         decision = self.switched(Decision(aggressive=True, ordered=ordered))
         term = finish(readout(term, store, decision))
         self._maintain_all()
-        return replace(query, term=term)
+        return replace(query, term=term, over=())
+
+    def derive(self, query: Query) -> None:
+        """A view that others read as a relation: how it changes with each stream behind it."""
+        query = relational(query)
+        self.budget.allow(query.term)
+        self.types.update(all_types(query.term, self.schema))
+        d = DerivedView(query, self._streams_behind(query.term))
+        d.start = at_start(query.term, self.streams, self.derived)
+        for name in sorted(d.streams):
+            why = self._derive_change(d, name)
+            if why:
+                d.recomputed[name] = why
+                self.notes.append(f"view {d.query.name} is recomputed when {name} changes: {why}")
+        self.derived[query.name] = d
+        if not is_zero(d.start):
+            d.rows, new = self.maps.view(Rel(query.name, query.vars), f"{query.name}_rows", 0)
+            if new is not None:
+                self.enqueue(new)
+        self._maintain_all()
+
+    def _streams_behind(self, e: Expr) -> frozenset[str]:
+        """The streams that a term follows, also those behind the derived views that it reads."""
+        read = relations(e)
+        behind = (self.derived[n].streams for n in read & self.derived.keys())
+        return (read & self.streams).union(*behind)
+
+    def _derive_change(self, d: DerivedView, relation: str) -> str:
+        """Have a stream's triggers write the change of a view; else why it is recomputed."""
+        term = d.query.term
+        why = "depth 0 asks for it" if self.options.depth == 0 else ""
+        why = why or self._recomputed_below(term, relation)
+        changes: list[tuple[TriggerKey, Update, Expr]] = []
+        for event, update in self._updates(relation):
+            change = ZERO if why else delta(term, update, self.options.low_cardinality)
+            why = why or ("" if is_zero(change) else self.budget.refusal(change, term))
+            if why:
+                return why
+            change = simplify(change, known=frozenset(update.params))
+            if not is_zero(change):
+                changes.append(((event, relation), update, change))
+        reasons = (blocker(term, u, self.options.low_cardinality) for _, u, _ in changes)
+        reason = None if self.options.always_update else next(filter(None, reasons), None)
+        if reason is not None or not changes:
+            return str(reason or "")
+        d.change, _ = self.maps.view(Delta(d.query.name, d.query.vars), f"{d.query.name}_change", 0)
+        d.changing.add(relation)
+        for key, update, change in changes:
+            store = Pieces(self, f"{d.query.name}_{relation}", 1)
+            decision = self._following(term, update, 1)
+            written = materialize(change, store, decision)
+            params = frozenset(update.params)
+            written = finish(simplify(written, known=params), params)
+            self.triggers.setdefault(key, []).append(self._statement(d.change, ":=", written))
+        return ""
+
+    def views_in(self, e: Expr) -> list[str]:
+        """The derived views that a term reads."""
+        return sorted(relations(e) & self.derived.keys())
+
+    def _recomputed_below(self, e: Expr, relation: str) -> str:
+        """Why what reads derived views is recomputed with a stream: one of them is."""
+        for name in self.views_in(e):
+            if relation in self.derived[name].recomputed:
+                return f"it reads the view {name}, which is recomputed then"
+        return ""
 
     def _is_exact(self, term: Expr) -> bool:
         """Whether the aggregates of a query are the same bits, however they come about."""
@@ -94,18 +174,23 @@ class DeltaCompiler:
         while self.todo:
             target = self.todo.pop(0)
             self._fill_at_start(target)
-            for name in sorted(relations(target.definition)):
-                if not self.named[name].static:
-                    self._maintain(target, name)
+            for name in sorted(self._streams_behind(target.definition)):
+                self._maintain(target, name)
 
     def _updates(self, relation: str) -> list[tuple[Event, Update]]:
-        return updates_of(relation, self.params[relation], self.options.mode)
+        along = frozenset(n for n, d in self.derived.items() if relation in d.changing)
+        updates = updates_of(relation, self.params[relation], self.options.mode)
+        return [(event, replace(u, along=along)) for event, u in updates] if along else updates
 
     def _maintain(self, target: Map, relation: str) -> None:
         """The statements that follow a change of one relation in one map."""
         level = self.maps.level[target.name]
         if self.options.depth == 0 and not self._is_base(target):
             self._reevaluate(target, relation, "depth 0 asks for it")
+            return
+        why = self._recomputed_below(target.definition, relation)
+        if why:
+            self._reevaluate(target, relation, why)
             return
         changed = False
         for event, update in self._updates(relation):
@@ -125,7 +210,7 @@ class DeltaCompiler:
                 return
             store = Pieces(self, f"{target.name}_{relation}", level + 1)
             self._increment(target, change, (event, relation), update, store)
-        if not changed:
+        if not changed and relation in relations(target.definition):
             # The relation is mentioned but never matters: the definition need not mention it.
             self.maps.redefine(target.name, without({relation}, target.definition))
 
@@ -155,24 +240,35 @@ class DeltaCompiler:
         params = frozenset(update.params)
         keys = tuple(k.name for k in target.keys)
         inputs = tuple(k.name for k in target.inputs)
-        decision = Decision(
-            known=params | frozenset(inputs),
-            updated=update.relation,
-            grain=self.grain(store.level),
-            keep_base_of_cycles=self.options.cyclic and _has_cycle(target.definition),
-        )
-        decision = self.switched(decision)
+        decision = self._following(target.definition, update, store.level)
+        decision = replace(decision, known=params | frozenset(inputs))
         for names, term in restrict(keys, change, params):
             increment = materialize(term, store, decision)
             bound = params | frozenset(inputs)
             increment = finish(simplify(increment, known=bound), bound)
-            self._add(key, Statement(View(target.name, names, inputs), "+=", increment))
+            self._add(key, View(target.name, names, inputs), "+=", increment)
+
+    def _following(self, definition: Expr, update: Update, level: int) -> Decision:
+        """How a delta is divided into maps."""
+        return self.switched(
+            Decision(
+                known=frozenset(update.params),
+                updated=update.relations,
+                grain=self.grain(level),
+                keep_base_of_cycles=self.options.cyclic and has_cycle(definition),
+            )
+        )
 
     def _reevaluate(self, target: Map, relation: str, why: str) -> None:
         """M := Q, with Q put together from maps simpler than M."""
         self.notes.append(f"{target.name} is recomputed when {relation} changes: {why}")
         level = self.maps.level[target.name]
         store = Pieces(self, f"{target.name}_{relation}", level + 1)
+        keys = tuple(k.name for k in target.keys)
+        atom = base_atom(target.definition, self.derived)
+        if atom is not None:
+            self._reread(View(target.name, keys), atom, relation)
+            return
         decision = Decision(
             aggressive=self.options.depth is not None,
             updates=self._all_updates(),
@@ -184,9 +280,17 @@ class DeltaCompiler:
             if is_kept_whole(target.definition, decision):
                 decision = replace(decision, **rules)
         readout_term = finish(simplify(materialize(target.definition, store, decision)))
-        keys = tuple(k.name for k in target.keys)
         for event, _ in self._updates(relation):
-            self._add((event, relation), Statement(View(target.name, keys), ":=", readout_term))
+            self._add((event, relation), View(target.name, keys), ":=", readout_term)
+
+    def _reread(self, target: View, atom: Rel, relation: str) -> None:
+        """The rows of a derived view, or some of its columns, put together again."""
+        d = self.derived[atom.name]
+        decision = self.switched(Decision(aggressive=True))
+        term = readout(d.query.term, Pieces(self, d.query.name, level=0), decision)
+        rows = sum_(target.vars, instance(term, d.query.vars, atom.vars))
+        for event, _ in self._updates(relation):
+            self._add((event, relation), target, ":=", finish(rows))
 
     def switched(self, decision: Decision) -> Decision:
         """A decision with the switches of the options."""
@@ -194,7 +298,7 @@ class DeltaCompiler:
         return replace(decision, decompose=options.decompose, small=options.low_cardinality)
 
     def _all_updates(self) -> tuple[Update, ...]:
-        streams = [r.name for r in self.relations if not r.static]
+        streams = (r.name for r in self.relations if not r.static)
         return tuple(u for name in streams for _, u in self._updates(name))
 
     def grain(self, level: int) -> str:
@@ -208,25 +312,35 @@ class DeltaCompiler:
         body = target.definition
         return isinstance(body.body if isinstance(body, Sum) else body, Rel)
 
-    def _add(self, key: TriggerKey, statement: Statement) -> None:
-        if not is_zero(statement.term):
-            self.triggers.setdefault(key, []).append(statement)
+    def _add(self, key: TriggerKey, target: View, op: Op, term: Expr) -> None:
+        if not is_zero(term):
+            self.triggers.setdefault(key, []).append(self._statement(target, op, term))
+
+    def _statement(self, target: View, op: Op, term: Expr) -> Statement:
+        return Statement(target, op, over_changes(term, self.derived))
 
     def _fill_at_start(self, target: Map) -> None:
         """A map over static tables only, or one that is not empty over empty streams."""
         if target.inputs:
             return
-        streams = {r.name for r in self.relations if not r.static}
-        start = without(streams, target.definition)
+        keys = tuple(k.name for k in target.keys)
+        start = at_start(target.definition, self.streams, self.derived)
+        atom = base_atom(target.definition, self.derived)
+        if atom is not None and isinstance(target.definition, Rel):
+            d = self.derived[atom.name]
+            start = instance(d.start, d.query.vars, atom.vars) if d.rows is not None else ZERO
         if not is_zero(start):
-            keys = tuple(k.name for k in target.keys)
-            self._add(("ready", ""), Statement(View(target.name, keys), ":=", finish(start)))
+            self._add(("ready", ""), View(target.name, keys), ":=", finish(start))
 
     def program(self, queries: list[Query]) -> Program:
         """Assemble the triggers in the order of the relations."""
         maps = tuple(self.maps.declared)
         triggers = triggers_of(self.triggers, self.named, self.params, maps)
-        return Program(self.relations, maps, triggers, tuple(queries), tuple(self.notes))
+        program = Program(self.relations, maps, triggers, tuple(queries), notes=tuple(self.notes))
+        if not self.derived:
+            return program
+        derived = tuple(d.query for d in self.derived.values())
+        return without_unused(replace(program, derived=derived))
 
 
 @dataclass
@@ -263,6 +377,8 @@ class Pieces:
         # The parameters of a trigger have no meaning outside of it: no cache can be keyed by them.
         if not self.compiler.options.caches or not ins(definition) <= self.compiler.types.keys():
             return None
+        if any(self.compiler.derived[n].recomputed for n in self.compiler.views_in(definition)):
+            return None  # a copy for each valuation follows changes; it is not computed again
         decision = self.compiler.switched(Decision(grain=self.compiler.grain(self.level)))
         fill = materialize(definition, self, decision)
         # What asks may have NULL, even where another join with the variable leaves it out.
@@ -276,23 +392,4 @@ class Pieces:
 
     def is_static(self, relation: str) -> bool:
         """Whether a relation never changes."""
-        return self.compiler.named[relation].static
-
-
-def without(names: set[str], e: Expr) -> Expr:
-    """A term over a database in which some relations are empty."""
-
-    def empty(t: Expr) -> Expr | None:
-        return ZERO if isinstance(t, Rel) and t.name in names else None
-
-    return simplify(bottom_up(e, empty))
-
-
-@lru_cache(maxsize=1 << 12)
-def _has_cycle(definition: Expr) -> bool:
-    """Whether a product of the definition joins in a cycle."""
-    for e in distinct_subterms(definition):
-        body = e.body if isinstance(e, Sum) else e
-        if is_cyclic([f for f in factors(body) if isinstance(f, Rel)]):
-            return True
-    return False
+        return relation in self.compiler.named and self.compiler.named[relation].static

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from freshview.calculus.terms import Rel
+from freshview.calculus.build import factors
+from freshview.calculus.terms import Expr, Rel, Sum
+from freshview.calculus.walk import distinct_subterms
 
 
 def is_cyclic(atoms: Sequence[Rel]) -> bool:
@@ -33,3 +36,13 @@ def is_cyclic(atoms: Sequence[Rel]) -> bool:
                 changed = True
                 break
     return len(edges) > 1
+
+
+@lru_cache(maxsize=1 << 12)
+def has_cycle(definition: Expr) -> bool:
+    """Whether a product of the definition joins in a cycle."""
+    for e in distinct_subterms(definition):
+        body = e.body if isinstance(e, Sum) else e
+        if is_cyclic([f for f in factors(body) if isinstance(f, Rel)]):
+            return True
+    return False

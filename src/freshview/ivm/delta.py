@@ -48,6 +48,8 @@ def delta(e: Expr, update: Update, small: frozenset[str] = NONE) -> Expr:
     match e:
         case Const() | Var() | Apply() | Cmp() | Delta() | View():
             return ZERO
+        case Rel(name, vars) if name in update.along:
+            return Delta(name, vars)
         case Rel(name, _):
             return _atom(e, update) if name == update.relation else ZERO
         case Add(terms):

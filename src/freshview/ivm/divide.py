@@ -32,7 +32,7 @@ NONE: frozenset[str] = frozenset()
 class Decision:
     """What the rules depend on besides the term.
 
-    `known` are the trigger's variables; `updated` is the relation that changes (None when the
+    `known` are the trigger's variables; `updated` are the relations that change (none when the
     whole query is asked for); `aggressive` applies rule 4 to every nested query, `updates` (where
     a map is re-evaluated) to those whose change by one of them cannot be bounded, also not by the
     `small` relations; `grain` says how large a map may be: connected parts, single atoms with the
@@ -41,7 +41,7 @@ class Decision:
     """
 
     known: frozenset[str] = NONE
-    updated: str | None = None
+    updated: frozenset[str] = NONE
     aggressive: bool = False
     updates: tuple[Update, ...] = ()
     grain: str = "connected"
@@ -171,7 +171,7 @@ def _stays_out(f: Expr, known: frozenset[str], decision: Decision) -> bool:
             return True
         if any(blocker(f, u, decision.small) is not None for u in decision.updates):
             return True  # a map with it would be recomputed as well
-        return decision.updated is not None and decision.updated in relations(f)
+        return bool(decision.updated & relations(f))
     return bool(free(f) & known) or not free(f)
 
 

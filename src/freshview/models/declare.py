@@ -59,6 +59,7 @@ def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collectio
         (*(c for c, _ in groups), Column(PAYLOAD, ring("Cofactor"))),
         (*by, payload),
         _term(whole, by, payload),
+        over=rows.over,
     )
 
 

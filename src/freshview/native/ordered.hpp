@@ -12,7 +12,9 @@
 //   struct Val {  // generated; zeroed memory is zero
 //     void add(const Val&);
 //     bool empty() const;           // zero
-//     static constexpr bool exact;  // false when it holds doubles
+//     static constexpr bool exact;  // false when it holds doubles; then also:
+//     Val operator-() const;
+//     bool is_near() const;  // nothing that it was added to is lost when it is taken away again
 //   };
 #pragma once
 
@@ -29,7 +31,7 @@ template <class Key, class Val> struct Ordered {
 
   // Adds to the value of a key; an entry whose value becomes zero is gone. Inexact values are not
   // added to but replaced: `delta` is then the new value, so that a sum of doubles is the same
-  // here as in the record that it follows.
+  // here as in the record that it follows. The totals above it gain the difference.
   void add(Arena& arena, const Key& key, const Val& delta) {
     if (delta.empty() && (Val::exact || !root)) return;
     Step path[max_height];
@@ -39,19 +41,25 @@ template <class Key, class Val> struct Ordered {
       path[level] = Step{place, inner.child_of(arena, key)};
       place = inner.child[path[level].i];
     }
-    Change change = root ? add_to_leaf(arena, place, key, delta) : plant(arena, key, delta);
+    Val by = delta;
+    Change change = root ? add_to_leaf(arena, place, key, delta, by) : plant(arena, key, delta);
     for (u32 level = 1; level <= height; ++level)
-      change = pass_up(arena, path[level], level, change, delta);
+      change = pass_up(arena, path[level], level, change, by);
     if (change.sibling) raise(arena, change.sibling);
     if (change.shrunk) lower(arena);
   }
 
-  // The sum of the keys where `before` does not hold any more and `upto` still does. Parts are
-  // added, never subtracted, so sums of doubles keep their precision.
-  template <class P1, class P2> Val sum_between(Arena& arena, P1 before, P2 upto) const {
-    Val sum{};
+  // Adds to `sum` the values of the keys where `before` does not hold any more and `upto` still does.
+  // Parts are added, never subtracted, so sums of doubles keep their precision.
+  //
+  //   struct Total {  // generated: the parts of values that are wanted
+  //     void add(const Val&);
+  //     bool is_near() const;      // whether that was enough; else all are added again, with
+  //     void add_far(const Val&);  // numbers of any size
+  //   };
+  template <class P1, class P2, class Total>
+  void sum_between(Arena& arena, P1 before, P2 upto, Total& sum) const {
     if (root) sum_into(arena, root, height, before, upto, false, false, sum);
-    return sum;
   }
 
   // The first entry where `before` does not hold.
@@ -126,17 +134,29 @@ template <class Key, class Val> struct Ordered {
   static constexpr u32 leaf_room = 32, inner_room = 16, leaf_full = 28, inner_full = 14;
   static constexpr u32 max_height = 40;  // far above what 2^64 entries need
 
+  // How many of n keys come before the place of a key, by halving without branches: where a key
+  // belongs cannot be foreseen.
+  template <class F> static u32 preceding(const Key* key, u32 n, F comes_before) {
+    u32 i = 0;
+    for (; n > 1; n -= n / 2) i = comes_before(key[i + n / 2 - 1]) ? i + n / 2 : i;
+    return n && comes_before(key[i]) ? i + 1 : i;
+  }
+
+  template <class T> static void move(T* items, u32 to, u32 from, u32 n) {
+    memmove(static_cast<void*>(items + to), items + from, n * sizeof(T));
+  }
+
   struct Leaf {
     static constexpr u32 room = leaf_room;
     u32 count;
     Key key[room];
     Val val[room];
 
-    void open_gap(u32 i) {
-      for (u32 j = count++; j > i; --j) copy(j, *this, j - 1);
-    }
-    void close_gap(u32 i) {
-      for (--count; i < count; ++i) copy(i, *this, i + 1);
+    void open_gap(u32 i) { shift(i + 1, i, count++ - i); }
+    void close_gap(u32 i) { shift(i, i + 1, --count - i); }
+    void shift(u32 to, u32 from, u32 n) {
+      move(key, to, from, n);
+      move(val, to, from, n);
     }
     void copy(u32 to, const Leaf& other, u32 from) {
       key[to] = other.key[from];
@@ -155,15 +175,15 @@ template <class Key, class Val> struct Ordered {
     u64 child[room];
 
     u32 child_of(Arena& arena, const Key& wanted) const {
-      u32 i = 0;
-      for (u32 j = 1; j < count; ++j) i += !wanted.less(arena, key[j]);
-      return i;
+      return preceding(key + 1, count - 1, [&](const Key& k) { return !wanted.less(arena, k); });
     }
-    void open_gap(u32 i) {
-      for (u32 j = count++; j > i; --j) copy(j, *this, j - 1);
-    }
-    void close_gap(u32 i) {
-      for (--count; i < count; ++i) copy(i, *this, i + 1);
+    void open_gap(u32 i) { shift(i + 1, i, count++ - i); }
+    void close_gap(u32 i) { shift(i, i + 1, --count - i); }
+    void shift(u32 to, u32 from, u32 n) {
+      move(key, to, from, n);
+      move(lead, to, from, n);
+      move(sum, to, from, n);
+      move(child, to, from, n);
     }
     void copy(u32 to, const Inner& other, u32 from) {
       key[to] = other.key[from];
@@ -188,6 +208,11 @@ template <class Key, class Val> struct Ordered {
 
   u64 root, count, held;
   u32 height;  // levels of inner nodes
+
+  static bool is_near(const Val& x) {
+    if constexpr (Val::exact) return true;
+    else return x.is_near();
+  }
 
   static Val sum_of(const Val* vals, u32 n) {
     Val sum{};
@@ -214,13 +239,17 @@ template <class Key, class Val> struct Ordered {
     return Change{};
   }
 
-  Change add_to_leaf(Arena& arena, u64 place, const Key& key, const Val& delta) {
+  // `by` becomes what the totals gain.
+  Change add_to_leaf(Arena& arena, u64 place, const Key& key, const Val& delta, Val& by) {
     Leaf* leaf = arena.at<Leaf>(place);
-    u32 i = 0;
-    for (u32 j = 0; j < leaf->count; ++j) i += leaf->key[j].less(arena, key);
+    u32 i = preceding(leaf->key, leaf->count, [&](const Key& k) { return k.less(arena, key); });
     if (i < leaf->count && leaf->key[i].is(key)) {
-      if (Val::exact) leaf->val[i].add(delta);
-      else leaf->val[i] = delta;
+      if constexpr (Val::exact) {
+        leaf->val[i].add(delta);
+      } else {
+        by.add(-leaf->val[i]);
+        leaf->val[i] = delta;
+      }
       if (!leaf->val[i].empty()) return Change{};
       leaf->close_gap(i);
       --count;
@@ -256,15 +285,19 @@ template <class Key, class Val> struct Ordered {
 
   // The child of this step changed: its total and first entry are noted, its new sibling taken
   // in, or, if it shrank, it is joined with a neighbour.
-  Change pass_up(Arena& arena, Step step, u32 level, Change change, const Val& delta) {
+  Change pass_up(Arena& arena, Step step, u32 level, Change change, const Val& by) {
     Inner* inner = arena.at<Inner>(step.place);
     if (change.shrunk && join(arena, *inner, step.i, level - 1)) return Change{0, true};
-    // Adding up doubles anew keeps errors from piling up over the life of the map.
-    if (Val::exact && !change.sibling)
-      note_first(arena, *inner, step.i, level - 1), inner->sum[step.i].add(delta);
-    else
-      note(arena, *inner, step.i, level - 1);
-    if (!change.sibling) return Change{};
+    if (!change.sibling) {
+      note_first(arena, *inner, step.i, level - 1);
+      Val& sum = inner->sum[step.i];
+      const bool was_near = is_near(sum);
+      sum.add(by);
+      // What a number far beyond the others covers is lost: then the child is added up anew.
+      if (__builtin_expect(!(was_near & is_near(sum)), 0)) note(arena, *inner, step.i, level - 1);
+      return Change{};
+    }
+    note(arena, *inner, step.i, level - 1);
     u32 i = step.i + 1;
     u64 sibling = make_gap(arena, inner, i);
     inner->child[i] = change.sibling;
@@ -358,27 +391,39 @@ template <class Key, class Val> struct Ordered {
   }
 
   // `begun`: no key of this node is `before`; `open`: all of them are `upto`.
-  template <class P1, class P2>
+  template <class P1, class P2, class Total>
   void sum_into(Arena& arena, u64 place, u32 level, P1& before, P2& upto, bool begun, bool open,
-                Val& sum) const {
+                Total& sum) const {
     if (level == 0) {
       const Leaf& leaf = *arena.at<Leaf>(place);
       u32 from = begun ? 0 : prefix(leaf.key, 0, leaf.count, before);
       u32 to = open ? leaf.count : prefix(leaf.key, from, leaf.count, upto);
-      for (u32 i = from; i < to; ++i) sum.add(leaf.val[i]);
-      return;
+      return add_all(leaf.val, from, to, sum);
     }
     const Inner& inner = *arena.at<Inner>(place);
     u32 first = begun ? 0 : prefix(inner.key, 0, inner.count, before);
     u32 from = first ? first - 1 : 0;  // the child whose keys stop to be `before`
     u32 to = open ? inner.count : prefix(inner.key, from, inner.count, upto);
-    for (u32 i = from; i < to; ++i) {
-      bool child_begun = i >= first, child_open = open || i + 1 < to;
-      if (child_begun && child_open)
-        sum.add(inner.sum[i]);
-      else
-        sum_into(arena, inner.child[i], level - 1, before, upto, child_begun, child_open, sum);
+    if (from == to) return;
+    u32 whole = open ? to : to - 1;  // from there on, not all keys of a child are `upto`
+    if (from < first) {
+      sum_into(arena, inner.child[from], level - 1, before, upto, false, from < whole, sum);
+      if (++from > whole) return;
     }
+    add_all(inner.sum, from, whole, sum);
+    if (whole < to)
+      sum_into(arena, inner.child[whole], level - 1, before, upto, true, false, sum);
+  }
+
+  // In a local: what is added cannot be a part of it then, and it stays in registers.
+  template <class Total> static void add_all(const Val* vals, u32 from, u32 to, Total& sum) {
+    Total all = sum;
+    for (u32 i = from; i < to; ++i) all.add(vals[i]);
+    if (__builtin_expect(!all.is_near(), 0)) {
+      all = sum;
+      for (u32 i = from; i < to; ++i) all.add_far(vals[i]);
+    }
+    sum = all;
   }
 
   // False when f asked to stop, or nothing further lies in the range. `begun`: no key of this

@@ -19,10 +19,10 @@ typedef u64 WordVector __attribute__((vector_size(LANES * sizeof(u64))));
 
 // The sizes of numbers: none is larger than `most`, and none but 0 smaller than `least`.
 struct Span {
-  f64 least = HUGE_VAL, most = 0;
+  f64 least = infinity, most = 0;
 
   Span() = default;
-  Span(f64 x) : least(x == 0 ? HUGE_VAL : fabs(x)), most(fabs(x)) {}
+  Span(f64 x) : least(x == 0 ? infinity : fabs(x)), most(fabs(x)) {}
   Span(f64 from, f64 to) : least(from), most(to) {}
 
   void raise(Span other) {
@@ -35,7 +35,7 @@ struct Span {
 inline Span times(Span a, Span b) { return Span(a.least * b.least, a.most * b.most); }
 inline Span lift(Span x) { return x; }
 // A whole number that is not 0 is at least 1; doubles hold it with all its digits.
-inline Span lift(Magnitude n) { return Span(1, n.most < 0x1p51 ? n.most : HUGE_VAL); }
+inline Span lift(Magnitude n) { return Span(1, n.most < 0x1p51 ? n.most : infinity); }
 inline Span times(Magnitude n, Span x) { return times(lift(n), x); }
 
 // The sizes of a column, by powers of two.
@@ -60,7 +60,7 @@ inline Span span(const f64* at, i64 size) {
     if (bits << 1 != 0 && exponent < least) least = exponent;
     most = exponent > most ? exponent : most;
   }
-  return Span(least == EXPONENT ? HUGE_VAL : double_of(u64(least)), 2 * double_of(u64(most)));
+  return Span(least == EXPONENT ? infinity : double_of(u64(least)), 2 * double_of(u64(most)));
 }
 
 // The unit of a sum of a block: a number of it is whole * 2^-WORD + rest * 2^(-2 WORD) of `size`.

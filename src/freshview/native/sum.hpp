@@ -189,7 +189,7 @@ inline Sum times(const Real& a, const Real& b) {
 }
 // A row that comes or goes once: all of it has a sign, and nothing is rounded.
 inline Sum times(i64 n, const Sum& a) {
-  if (__builtin_expect((u64(n) + 1 & ~u64(2)) | (a.print & 1), 0)) return times(lift(n), a);
+  if (__builtin_expect(((u64(n) + 1) & ~u64(2)) | (a.print & 1), 0)) return times(lift(n), a);
   const f64 sign = f64(n);
   return Sum{sign * a.hi, sign * a.lo, u64(n) * a.print};
 }
@@ -198,6 +198,40 @@ inline Sum times(i128 n, const Sum& a) { return times(lift(n), a); }
 inline Sum times(i128 n, const Real& a) { return times(lift(n), a); }
 
 inline void gain(Sum& to, const Sum& x) { to = plus(to, x); }
+inline Sum operator-(const Sum& x) { return Sum{-x.hi, -x.lo, (x.print & 1) - (x.print & ~u64(1))}; }
+
+// Whether it is an ordinary number, of which no part is lost when another one is taken away.
+inline bool is_near(const Sum& x) { return !x.is_far() & is_finite(x.hi); }
+
+// Many sums one after the other. What rounding takes is gathered on the way and settled at the end, so
+// that the next sum waits for one addition and not for five.
+struct Addition {
+  f64 hi, lo;
+  u64 print, prints;  // the sum of them, and all their bits
+
+  void add(const Sum& x) {
+    f64 s, rest;
+    two_sum(hi, x.hi, s, rest);
+    hi = s;
+    lo += rest + x.lo;
+    print += x.print;
+    prints |= x.print;
+  }
+  // Whether no number was or came too far, which `add` does not see.
+  bool is_near() const { return !((print | prints) & 1) & is_finite(hi); }
+  void add_far(const Sum& x) {
+    const Sum all = plus(sum(), x);
+    *this = Addition{all.hi, all.lo, all.print, 0};
+  }
+
+  Sum sum() const {
+    if (print & 1) return Sum{hi, lo, print};
+    if (print == 0) return Sum{0, 0, 0};
+    Sum out{0, 0, print};
+    two_sum(hi, lo, out.hi, out.lo);
+    return out;
+  }
+};
 
 // Beside an element of a ring that a header declares, a sum is the double that it stands for.
 template <class R> inline auto operator*(const Sum& a, const R& b) -> decltype(value(a) * b) {

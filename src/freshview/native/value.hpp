@@ -75,7 +75,9 @@ template <class T> inline bool same(T a, T b) { return a == b; }
 // that is total.
 template <class T> inline bool sorts(T a, T b) { return a < b; }
 template <> inline bool sorts(f64 a, f64 b) {
-  return a < b || (a != a ? is_null(a) && !is_null(b) : b != b && !is_null(b));
+  if (__builtin_expect(__builtin_isunordered(a, b), 0))
+    return a != a ? is_null(a) && !is_null(b) : !is_null(b);
+  return a < b;
 }
 template <> inline bool sorts(Sym a, Sym b) { return a.bits < b.bits; }
 

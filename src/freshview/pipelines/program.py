@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from freshview.calculus.schema import Query
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.pipelines.options import PipelineOptions
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
@@ -33,6 +33,6 @@ def program_of(
 
 
 def _planned(query: Query, catalog: Catalog, options: PlanOptions) -> Program:
-    read = relations(query.term)
+    read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
     return compile_queries([query], used, options, catalog.functions)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Query, Relation
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.calculus.types import Value
 from freshview.errors import UnknownName
 from freshview.runtime.settings import EngineName
@@ -68,7 +68,7 @@ class PipelineView:
     @property
     def relations(self) -> tuple[Relation, ...]:
         """The streams and tables that the view reads."""
-        read = relations(self._query.term)
+        read = base_relations(self._query)
         return tuple(r for r in self._owner.catalog.relations.values() if r.name in read)
 
     @property

@@ -89,7 +89,8 @@ def choose(
     model = ProgramCostModel(options.statistics)
     mode = options.switches.set(DeltaOptions(mode=options.mode))
     caches = options.caches or options.switches.caches
-    atoms = sum(isinstance(e, Rel) for q in queries for e in distinct_subterms(q.term))
+    terms = [v.term for q in queries for v in (q, *q.over)]
+    atoms = sum(isinstance(e, Rel) for term in terms for e in distinct_subterms(term))
     whole = [(name, o) for name, o in _strategies(mode, atoms) if caches or not o.caches]
     start = [plan(name, options) for name, options in whole]
     allowed = [p for p in start if not (options.strict and recomputed(p.program))] or start[:1]
@@ -203,7 +204,13 @@ def _strategies(mode: DeltaOptions, atoms: int) -> list[tuple[str, DeltaOptions]
 
 def recomputed(program: Program) -> bool:
     """Whether a change makes the program recompute a map."""
-    return any(s.op == ":=" for t in program.triggers if t.event != "ready" for s in t.statements)
+    changes = {m.name for m in program.maps if m.is_change}
+    return any(
+        s.op == ":=" and s.target.name not in changes
+        for t in program.triggers
+        if t.event != "ready"
+        for s in t.statements
+    )
 
 
 @dataclass

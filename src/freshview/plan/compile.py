@@ -56,7 +56,7 @@ def compile_queries(
         words = (f"strategy: {options.strategy}, as asked for",)
     if products and by_factors is None:
         words = (*words, *(f"products of {name} are listed row by row" for name in products))
-    words = (*words[:1], *options.switches.words(), *words[1:])
+    words = (*words[:1], *options.switches.words(), *_derived(queries), *words[1:])
     program = replace(program, notes=(*words, *program.notes))
     if options.strict:
         _refuse_recomputation(program, options.strategy)
@@ -118,6 +118,13 @@ def _by_factors(
         for name, groups in products.items()
     )
     return program, (f"strategy: factorized, {why}", *factors)
+
+
+def _derived(queries: Sequence[Query]) -> tuple[str, ...]:
+    """Which views are read by their changes, and why."""
+    names = ", ".join(dict.fromkeys(v.name for q in queries for v in q.over))
+    why = "written out in their places, their definitions would make a query too large to plan"
+    return (f"read by their changes: {names}; {why}",) if names else ()
 
 
 def _group(columns: Sequence[str]) -> str:

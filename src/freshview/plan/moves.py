@@ -88,5 +88,5 @@ def _recomputing(program: Program, m: Map) -> set[str]:
         for t in program.triggers
         if t.event != "ready"
         for s in t.statements
-        if s.op == ":=" and s.target.name == m.name
+        if s.op == ":=" and s.target.name == m.name and not m.is_change
     }

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from freshview.calculus.build import is_zero
 from freshview.calculus.check import Schema, check_bound, infer
 from freshview.calculus.functions import BUILTINS, Functions
-from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.schema import Column, Query, Relation, row_types
 from freshview.calculus.scope import outs, reads_delta, relations, stored
 from freshview.calculus.terms import Delta, Expr
 from freshview.calculus.types import Type, common
@@ -39,6 +39,9 @@ def check_program(p: Program, functions: Functions = BUILTINS) -> None:
             _check_order(t, scope)
     for m in p.maps:
         _check_written(m, p, scope)
+    for q in p.derived:
+        with _in(f"view '{q.name}'"):
+            infer(q.term, scope.schema)
     for q in p.queries:
         with _in(f"query '{q.name}'"):
             _check_query(q, scope)
@@ -50,9 +53,11 @@ class _Scope:
     def __init__(self, p: Program, functions: Functions) -> None:
         self.relations: Mapping[str, Relation] = {r.name: r for r in p.relations}
         self.maps: Mapping[str, Map] = {m.name: m for m in p.maps}
+        self.derived = frozenset(q.name for q in p.derived)
+        self.changes = frozenset(m.name for m in p.maps if m.is_change)
         keys = {m.name: tuple(c.type for c in m.inputs + m.keys) for m in p.maps}
         self.schema = Schema(
-            {r.name: r.types for r in p.relations},
+            row_types(p.relations, p.derived),
             {m.name: (keys[m.name], m.payload) for m in p.maps},
             functions,
         )
@@ -102,6 +107,7 @@ def _title(t: Trigger) -> str:
 
 def _check_names(p: Program) -> None:
     names = [f"relation '{r.name}' is declared" for r in p.relations]
+    names += [f"relation '{q.name}' is declared" for q in p.derived]
     names += [f"map '{m.name}' is declared" for m in p.maps]
     names += [f"query '{q.name}' is declared" for q in p.queries]
     names += [f"a trigger {_title(t)} stands" for t in p.triggers]
@@ -112,7 +118,7 @@ def _check_names(p: Program) -> None:
 
 def _check_map(m: Map, scope: _Scope) -> None:
     inputs = {c.name: c.type for c in m.inputs}
-    if reads_delta(m.definition):
+    if reads_delta(m.definition) and not m.is_change:
         raise ProgramProblem("its definition reads a batch", instead="read the relation")
     _check_result(m.definition, m, inputs, scope)
     if m.inputs and m.fill is None:
@@ -163,6 +169,8 @@ def _check_reads(e: Expr, batch: str, scope: _Scope) -> None:
     """A term that runs reads maps, static tables and the batch of its own trigger."""
     for name in scope.streams(relations(e)):
         raise ProgramProblem(f"it reads the stream '{name}', which is not stored")
+    for name in sorted(scope.derived & relations(e)):
+        raise ProgramProblem(f"it reads the view '{name}', not a map of it")
     for part in subterms(e):
         if isinstance(part, Delta) and part.name != batch:
             raise ProgramProblem(f"it reads the batch of '{part.name}', which is not offered here")
@@ -204,13 +212,21 @@ def _check_order(t: Trigger, scope: _Scope) -> None:
     for s in t.statements:
         name = s.target.name
         reads = scope.reads(s.term)
-        if s.op == "+=" and reads & done:
+        is_change = name in scope.changes
+        changed = (reads & done) - scope.changes
+        if changed and (s.op == "+=" or is_change):
             raise ProgramProblem(
-                f"'{name} +=' reads {_names(reads & done)} after the change was made there",
+                f"'{name} {s.op}' reads {_names(changed)} after the change was made there",
                 instead="move it up",
             )
+        late = {m for m in reads & scope.changes if later[m]}
+        if late:
+            raise ProgramProblem(
+                f"'{name} {s.op}' reads {_names(late)} before it is written",
+                instead="move it down",
+            )
         stale = {m for m in reads if later[m]}
-        if s.op == ":=" and stale:
+        if s.op == ":=" and stale and not is_change:
             raise ProgramProblem(
                 f"'{name} :=' reads {_names(stale)} before the change is made there",
                 instead="move it down",
@@ -220,11 +236,17 @@ def _check_order(t: Trigger, scope: _Scope) -> None:
 
 
 def _check_written(m: Map, p: Program, scope: _Scope) -> None:
-    if is_zero(m.definition):
-        return  # empty for ever: nobody needs to write it
+    if is_zero(m.definition) or m.is_change:
+        return  # empty for ever, or where no trigger writes it: nobody needs to write it
     streams = scope.streams(scope.sources(m))
     writers = [t for t in p.triggers if any(s.target.name == m.name for s in t.statements)]
-    if not streams and not m.inputs and not any(t.event == "ready" for t in writers):
+    reads_view = bool(scope.sources(m) & scope.derived)
+    if (
+        not streams
+        and not m.inputs
+        and not reads_view
+        and not any(t.event == "ready" for t in writers)
+    ):
         raise ProgramProblem(
             f"map '{m.name}' reads static tables only, but no ready trigger writes it"
         )

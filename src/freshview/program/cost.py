@@ -169,10 +169,14 @@ class Model:
             name: max(1.0, statistics.batch * rate / mean) for name, rate in self.rates.items()
         }
         self.maps: dict[str, Size] = {}
+        for q in program.derived:
+            self.keys[q.name] = ()
+            self.relations[q.name] = self._map(q.vars, q.term)
+            self.batches[q.name] = max(1.0, statistics.batch)
         known = sizes.setdefault(tuple(self.relations.values()), {}) if sizes is not None else {}
         for m in program.maps:
             of = tuple(k.name for k in (*m.inputs, *m.keys)), m.definition
-            if of not in known or stored(m.definition):  # of other maps of this program
+            if of not in known or stored(m.definition) or m.is_change:  # of this program alone
                 known[of] = self._map(*of)
             self.maps[m.name] = known[of]
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from freshview.calculus.schema import Relation
+from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations
 from freshview.calculus.terms import Delta, Expr, View
 from freshview.calculus.walk import Names, distinct_subterms, rename, variables
@@ -25,7 +25,7 @@ from freshview.program.equal_maps import (
     share_equal_maps,
     write_through,
 )
-from freshview.program.needed import needed_maps
+from freshview.program.needed import without_unused
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.program.updates import TriggerKey, trigger_variables, triggers_of
 
@@ -65,22 +65,19 @@ def only(program: Program, query: str) -> Program:
 def _of_queries(program: Program, names: Set[str]) -> Program:
     """The program of some of its queries, without all that none of them needs."""
     queries = tuple(q for q in program.queries if q.name in names)
-    kept = needed_maps(replace(program, queries=queries))
-    maps = tuple(m for m in program.maps if m.name in kept)
-    triggers = []
-    for t in program.triggers:
-        statements = tuple(s for s in t.statements if s.target.name in kept)
-        if statements:
-            triggers.append(replace(t, statements=statements))
-    terms = [*(q.term for q in queries), *(m.definition for m in maps)]
-    terms += [s.term for t in triggers for s in t.statements]
-    read = _read(terms) | {t.relation for t in triggers}
+    part = without_unused(replace(program, queries=queries))
+    terms = [*(q.term for q in queries), *(m.definition for m in part.maps)]
+    terms += [s.term for t in part.triggers for s in t.statements]
+    read = _read(terms) | {t.relation for t in part.triggers}
+    derived: list[Query] = []
+    for d in reversed(program.derived):  # each stands behind what it reads
+        if d.name in read:
+            derived.insert(0, d)
+            read |= _read([d.term])
     return replace(
-        program,
+        part,
         relations=tuple(r for r in program.relations if r.name in read),
-        maps=maps,
-        triggers=tuple(triggers),
-        queries=queries,
+        derived=tuple(derived),
         view_notes={name: notes for name, notes in program.view_notes.items() if name in names},
     )
 
@@ -92,8 +89,9 @@ def _refuse_two_names(parts: Sequence[Program]) -> None:
                 f"{count} of the programs to merge have a query '{name}'",
                 instead="give the queries different names",
             )
-    declared: dict[str, Relation] = {}
-    for r in (r for p in parts for r in p.relations):
+    declared: dict[str, Relation | Query] = {}
+    relations_: list[Relation | Query] = [r for p in parts for r in p.relations]
+    for r in [*relations_, *(q for p in parts for q in p.derived)]:
         if declared.setdefault(r.name, r) != r:
             raise ProgramProblem(
                 f"the programs to merge declare the relation '{r.name}' in different ways",
@@ -139,8 +137,14 @@ def _beside(parts: Sequence[Program]) -> Program:
             listed = statements.setdefault((t.event, t.relation), [])
             listed += [write_through(s, own) for s in _with_params(t, params)]
     triggers = triggers_of(statements, declared, params, maps)
+    derived = {d.name: d for p in parts for d in p.derived}
     return Program(
-        tuple(declared.values()), tuple(maps), triggers, tuple(queries), view_notes=notes
+        tuple(declared.values()),
+        tuple(maps),
+        triggers,
+        tuple(queries),
+        derived=tuple(derived.values()),
+        view_notes=notes,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from freshview.calculus.scope import stored
 from freshview.program.terms import Program
 
@@ -22,3 +24,17 @@ def needed_maps(program: Program) -> set[str]:
         needed.add(name)
         pending |= reads[name] - needed
     return needed
+
+
+def without_unused(program: Program) -> Program:
+    """The program without maps that none of its queries needs."""
+    kept = needed_maps(program)
+    triggers = (
+        replace(t, statements=tuple(s for s in t.statements if s.target.name in kept))
+        for t in program.triggers
+    )
+    return replace(
+        program,
+        maps=tuple(m for m in program.maps if m.name in kept),
+        triggers=tuple(t for t in triggers if t.statements),
+    )

@@ -1,4 +1,7 @@
-"""The order of statements in a trigger: `+=` reads old maps, `:=` reads new ones."""
+"""The order of statements in a trigger: `+=` reads old maps, `:=` reads new ones.
+
+The changes of derived views come first: they read old maps, and the others read them.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,17 @@ def order(statements: list[Statement], maps: Mapping[str, Map]) -> tuple[Stateme
     Every `+=` comes before the statements that update what it reads; every `:=` comes after
     them. Circles cannot arise from the compiler, whose maps read simpler maps only.
     """
+    names = {name for name, m in maps.items() if m.is_change}
+    changes = [s for s in statements if s.target.name in names]
     increments = [s for s in statements if s.op == "+="]
-    replaced = [s for s in statements if s.op == ":="]
+    replaced = [s for s in statements if s.op == ":=" and s.target.name not in names]
     for s in replaced:
         if s.target.name in reads(s, maps):
             raise ProgramProblem(f"the map {s.target.name} would be recomputed from itself")
     return (
+        *_sorted(changes, _after_writers(changes, maps)),
         *_sorted(increments, _pairs(increments, maps)),
-        *_sorted(replaced, [(reader, writer) for writer, reader in _pairs(replaced, maps)]),
+        *_sorted(replaced, _after_writers(replaced, maps)),
     )
 
 
@@ -48,6 +54,11 @@ def _pairs(statements: list[Statement], maps: Mapping[str, Map]) -> list[tuple[i
         writers[s.target.name].append(i)
     read = [reads(s, maps) for s in statements]
     return [(i, j) for j, names in enumerate(read) for n in names for i in writers[n] if i != j]
+
+
+def _after_writers(statements: list[Statement], maps: Mapping[str, Map]) -> list[tuple[int, int]]:
+    """Who waits for whom where statements read what others have written."""
+    return [(reader, writer) for writer, reader in _pairs(statements, maps)]
 
 
 def _sorted(statements: list[Statement], waits: Iterable[tuple[int, int]]) -> list[Statement]:

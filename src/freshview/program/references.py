@@ -67,9 +67,10 @@ def _reached(refers: dict[str, set[str]], name: str) -> set[str]:
 def _pairs(program: Program) -> Iterator[tuple[Rel, Rel]]:
     """Atoms of which the first has all the variables that are the key of the second."""
     primary = primary_keys(program.relations)
-    for m in program.maps:
-        for other in atoms(m.definition):
+    for definition in (*(m.definition for m in program.maps), *(q.term for q in program.derived)):
+        declared = [a for a in atoms(definition) if a.name in primary]
+        for other in declared:
             key = {other.vars[i] for i in primary[other.name]}
-            for one in atoms(m.definition) if key else ():
+            for one in declared if key else ():
                 if one.name != other.name and key <= set(one.vars):
                     yield one, other

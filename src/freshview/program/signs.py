@@ -49,7 +49,9 @@ def multiplied(
     """
 
     def way(s: Statement) -> Signed | None:
-        if maps[s.target.name].inputs:  # a cache is filled once, however often a row comes
+        # A cache is filled once, however often a row comes. The change of a derived view is of any
+        # degree in the row.
+        if maps[s.target.name].inputs or maps[s.target.name].is_change:
             return None
         definition = maps[s.target.name].definition
         if s.op == ":=" or _degree(definition, relation) <= 1:

@@ -2,7 +2,8 @@
 
 A program declares maps and, for every change of an input relation, a list of statements that
 bring the maps up to date. Statements run in order: `+=` reads the maps as they were before the
-change, `:=` reads them as they are after it (`order.py` arranges both).
+change, `:=` reads them as they are after it (`order.py` arranges both). What is written to the
+change of a derived view is computed from the maps as they were before.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from freshview.calculus.schema import Column, Query, Relation
-from freshview.calculus.terms import Expr, View
+from freshview.calculus.terms import Delta, Expr, View
 from freshview.calculus.types import Type
 
 Event = Literal["insert", "delete", "batch", "ready"]
+Op = Literal["+=", ":="]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +35,18 @@ class Map:
     inputs: tuple[Column, ...] = ()
     fill: Expr | None = None
 
+    @property
+    def is_change(self) -> bool:
+        """Whether it holds what a batch changes in a derived view, until the next batch."""
+        return isinstance(self.definition, Delta)
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """M[keys] += term, or M[keys] := term; keys that the trigger does not bind are looped over."""
 
     target: View
-    op: Literal["+=", ":="]
+    op: Op
     term: Expr
 
 
@@ -59,12 +66,17 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A trigger program. The queries' terms read maps (and static tables) only."""
+    """A trigger program. The queries' terms read maps (and static tables) only.
+
+    `derived` are views that definitions read as relations. What changes in one of them is the map
+    of its change: a trigger writes it first, and the other statements read it as a batch.
+    """
 
     relations: tuple[Relation, ...]
     maps: tuple[Map, ...]
     triggers: tuple[Trigger, ...]
     queries: tuple[Query, ...]
+    derived: tuple[Query, ...] = field(default=(), kw_only=True)
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Why the compiler chose what it chose, in words; not part of the program's meaning."""
     view_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)

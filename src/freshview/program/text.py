@@ -1,6 +1,7 @@
 """The text of programs, in the manner of M3: read_program(show_program(p)) == p.
 
     CREATE STREAM R(a int, b decimal(2)?) KEY (a) WATERMARK a DELAY 5;
+    DECLARE VIEW v(a int = a) := Sum[a](R(a, b));                  -- read as a relation by maps
     DECLARE MAP Q[a int] : decimal(2) := Sum[a](R(a, b) * b);
     DECLARE MAP C[p int][a int] : int := R(a, p) FILL M[a, p];     -- a view cache: inputs first
     DECLARE QUERY q(a int = a, total decimal(2) = t) := Exists(Q[a]) * (t := Q[a]) ORDER BY t desc;
@@ -35,6 +36,7 @@ def show_program(p: Program) -> str:
     sections = [
         ("notes", [f"-- {line}" for note in _notes(p) for line in note.splitlines()]),
         ("relations", [_show_relation(r) for r in p.relations]),
+        ("views", [_show_query(q, "VIEW") for q in p.derived]),
         ("maps", [_show_map(m) for m in p.maps]),
         ("queries", [_show_query(q) for q in p.queries]),
         ("triggers", [_show_trigger(t) for t in p.triggers]),
@@ -84,11 +86,11 @@ def _show_map(m: Map) -> str:
     return f"{_after(head, m.definition, 0, 2)}{fill};"
 
 
-def _show_query(q: Query) -> str:
+def _show_query(q: Query, word: str = "QUERY") -> str:
     pairs = zip(q.columns, q.vars, strict=True)
     columns = ", ".join(f"{show_name(c.name)} {c.type} = {in_term(v)}" for c, v in pairs)
     order = f"\n  ORDER BY {', '.join(map(show_order, q.order))}" if q.order else ""
-    head = f"DECLARE QUERY {show_name(q.name)}({columns}) :="
+    head = f"DECLARE {word} {show_name(q.name)}({columns}) :="
     return f"{_after(head, q.term, 0, 2)}{order};"
 
 
@@ -125,6 +127,7 @@ def read_program(text: str, file: str = "<text>") -> Program:
     relations: list[Relation] = []
     maps: list[Map] = []
     queries: list[Query] = []
+    derived: list[Query] = []
     triggers: list[Trigger] = []
     while tokens.peek().kind != "end":
         token = tokens.next()
@@ -133,13 +136,17 @@ def read_program(text: str, file: str = "<text>") -> Program:
                 relations.append(_read_relation(tokens))
             case "DECLARE", "MAP":
                 maps.append(_read_map(tokens))
+            case "DECLARE", "VIEW":
+                derived.append(_read_query(tokens, "VIEW"))
             case "DECLARE", "QUERY":
-                queries.append(_read_query(tokens))
+                queries.append(_read_query(tokens, "QUERY"))
             case "ON", _:
                 triggers.append(_read_trigger(tokens))
             case _:
-                raise unexpected(token, "CREATE, DECLARE MAP, DECLARE QUERY or ON")
-    return Program(tuple(relations), tuple(maps), tuple(triggers), tuple(queries))
+                raise unexpected(token, "CREATE, DECLARE MAP, DECLARE VIEW, DECLARE QUERY or ON")
+    return Program(
+        tuple(relations), tuple(maps), tuple(triggers), tuple(queries), derived=tuple(derived)
+    )
 
 
 def expect_all(tokens: Tokens, words: str) -> None:
@@ -207,8 +214,8 @@ def _read_map(tokens: Tokens) -> Map:
     return Map(name, keys, payload, definition, inputs, fill)
 
 
-def _read_query(tokens: Tokens) -> Query:
-    tokens.expect("QUERY")
+def _read_query(tokens: Tokens, word: str) -> Query:
+    tokens.expect(word)
     name = read_name(tokens)
     tokens.expect("(")
     pairs = tokens.list_of(_read_result, ")")

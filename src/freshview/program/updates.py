@@ -24,6 +24,13 @@ class Update:
     relation: str
     params: tuple[str, ...] = ()
     sign: int = 1
+    along: frozenset[str] = frozenset()
+    """The derived views that change with the relation, each by a batch."""
+
+    @property
+    def relations(self) -> frozenset[str]:
+        """All that changes."""
+        return self.along | {self.relation}
 
     @property
     def is_batch(self) -> bool:

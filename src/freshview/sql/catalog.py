@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
-from freshview.calculus.schema import Query, Relation
+from freshview.calculus.schema import Query, Relation, row_types
+from freshview.calculus.scope import relations
+from freshview.calculus.terms import Expr
 from freshview.errors import AmbiguousName, UnknownName
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ class Catalog:
     sources: Mapping[str, Source] = field(default_factory=dict)
     functions: Functions = BUILTINS
     types: Mapping[str, Header] = field(default_factory=dict)
+    written_out: bool = True
+    """Whether a view that a query reads is replaced by its definition, or read as a relation."""
 
     def has(self, name: str) -> bool:
         """Whether a relation or a view has this name."""
@@ -99,9 +103,18 @@ class Catalog:
             self, functions=functions, types=MappingProxyType({**self.types, name: header})
         )
 
+    def views_read(self, term: Expr) -> tuple[Query, ...]:
+        """The views that a term reads as relations, each behind those that it reads itself."""
+        views = {q.name: q for q in self.views.values()}
+        over: dict[str, Query] = {}
+        for name in sorted(relations(term) & views.keys()):
+            over |= {q.name: q for q in views[name].over}
+            over[name] = replace(views[name], over=(), order=())
+        return tuple(over.values())
+
     def schema(self) -> Schema:
-        """The column types of all relations, for type inference."""
-        types = {r.name: r.types for r in self.relations.values()}
+        """The column types of all relations, and of views read as such, for type inference."""
+        types = row_types(self.relations.values(), self.views.values())
         return Schema(types, functions=self.functions)
 
     def _refuse_second(self, name: str) -> None:

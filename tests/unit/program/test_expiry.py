@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
 from freshview.program.check import check_program
@@ -26,7 +26,7 @@ A, B = "`a's watermark`", "`b's watermark`"
 
 def compiled(select: str, mode: Mode = "batch") -> Program:
     catalog, queries = load(STREAMS + select)
-    read = relations(queries[0].term)
+    read = base_relations(queries[0])
     used = [r for r in catalog.relations.values() if r.name in read]
     program = compile_queries(queries, used, PlanOptions("higher-order", mode))
     check_program(program)

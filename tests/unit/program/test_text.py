@@ -78,7 +78,10 @@ def test_long_terms_are_broken_at_their_operators() -> None:
     ("text", "complaint"),
     [
         ("CREATE VIEW V", "m3:1:8: expected STREAM or TABLE but found 'VIEW'"),
-        ("DECLARE TABLE", "m3:1:1: expected CREATE, DECLARE MAP, DECLARE QUERY or ON but found"),
+        (
+            "DECLARE TABLE",
+            "m3:1:1: expected CREATE, DECLARE MAP, DECLARE VIEW, DECLARE QUERY or ON",
+        ),
         ("\nON * R", "m3:2:4: expected [+], -, BATCH UPDATE OF or SYSTEM READY but found '[*]'"),
         ("ON + R(a) { M[a] = 1; }", "m3:1:18: expected [+]= or := but found '='"),
         ("ON + R(a) { M[a] += 1 }", "m3:1:23: expected ';' but found '}'"),

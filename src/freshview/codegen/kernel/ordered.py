@@ -39,15 +39,35 @@ def _beyond(search: Search, entry: str, scope: CppScope) -> str:
 
 
 def range_sum(s: RangeSum, scope: CppScope, emit: Emit) -> tuple[Lines, CppScope]:
-    """The sums of all payloads over a range, in a local."""
+    """The sums of payloads over a range, in a local."""
     t, tree, _ = _tree(s.range.search, scope)
-    inside = [
-        *_ends(s.range, scope, emit),
-        f"{s.name} = {tree}.sum_between(e.arena, before, upto);",
-    ]
+    inside = [*_ends(s.range, scope, emit), *_add_up(s, t, tree)]
     lines = [f"Sum_{t.name} {s.name}{{}};", "{", *indented(inside), "}"]
     fields, raw = entry_fields(t, s.name, s.name), raw_fields(t, s.name)
     return lines, scope.with_row(s.name, fields, raw)
+
+
+def _add_up(s: RangeSum, t: CppTable, tree: str) -> Lines:
+    """The range is gone through with what adds up the payloads that are read."""
+    read = s.only or range(len(t.payloads))
+    real = [t.payload(j) for j in read if t.payloads[j].kind == "double"]
+    whole = [t.payload(j) for j in read if t.payloads[j].kind != "double"]
+    fields = [*(f"Addition {p};" for p in real), *(f"i128 {p};" for p in whole)]
+    counts = [f"{p} += x.{p};" for p in whole]
+    adds = " ".join([*(f"{p}.add(x.{p});" for p in real), *counts])
+    far = " ".join([*(f"{p}.add_far(x.{p});" for p in real), *counts])
+    near = " && ".join(f"{p}.is_near()" for p in real) or "true"
+    return [
+        "struct {",
+        f"  {' '.join(fields)}",
+        f"  void add(const Sum_{t.name}& x) {{ {adds} }}",
+        f"  void add_far(const Sum_{t.name}& x) {{ {far} }}",
+        f"  bool is_near() const {{ return {near}; }}",
+        "} all{};",
+        f"{tree}.sum_between(e.arena, before, upto, all);",
+        *(f"{s.name}.{p} = all.{p}.sum();" for p in real),
+        *(f"{s.name}.{p} = all.{p};" for p in whole),
+    ]
 
 
 def open_walk(s: Walk, scope: CppScope, emit: Emit) -> Opened:

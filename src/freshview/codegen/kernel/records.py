@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from freshview.codegen.cpp.types import BYTES, SUM, Cpp, cpp_payload_type, cpp_type, is_gone
 from freshview.codegen.kernel.tables import CppTable
-from freshview.codegen.layout.terms import Sort
+from freshview.codegen.layout.terms import Sort, Sorts
 
 
 def declare_all(storages: Sequence[CppTable]) -> list[str]:
@@ -71,12 +71,17 @@ def declare(s: CppTable) -> str:
 
 
 def declare_orders(s: CppTable) -> str:
-    """The C++ of the entries of a storage's ordered indexes: keys, and sums of payloads.
+    """The C++ of the entries of a storage's ordered indexes: keys, and sums of payloads."""
+    if not s.orders:
+        return ""
+    return _sums(s) + "".join(_entry(s, j, sorts) for j, sorts in enumerate(s.orders))
+
+
+def _sums(s: CppTable) -> str:
+    """What an entry of an index has besides its key.
 
     Sums of whole numbers have 128 bits, so that no partial sum can overflow.
     """
-    if not s.orders:
-        return ""
     wide = {j: SUM if t.kind == "double" else "i128" for j, t in enumerate(s.payloads)}
     exact = SUM not in wide.values()
     fields = " ".join(f"{t} {s.payload(j)};" for j, t in wide.items())
@@ -84,12 +89,21 @@ def declare_orders(s: CppTable) -> str:
     adds = " ".join(f"gain({p}, x.{p});" if t == SUM else f"{p} += x.{p};" for p, t in named)
     new = ", ".join(f"{t}(b.{p})" + (f" - a.{p}" if exact else "") for p, t in named)
     empty = " && ".join(_is_gone(s, j) for j in wide)
-    out = (
+    inexact = ""
+    if not exact:
+        less = ", ".join(f"-{p}" for p, _ in named)
+        near = " && ".join(f"fr::is_near({p})" for p, t in named if t == SUM)
+        inexact = (
+            f"  Sum_{s.name} operator-() const {{ return Sum_{s.name}{{{less}}}; }}\n"
+            f"  bool is_near() const {{ return {near}; }}\n"
+        )
+    return (
         f"struct Sum_{s.name} {{\n"
         f"  {fields}\n"
         f"  static constexpr bool exact = {str(exact).lower()};\n"
         f"  void add(const Sum_{s.name}& x) {{ {adds} }}\n"
         f"  bool empty() const {{ return {empty}; }}\n"
+        f"{inexact}"
         f"  // What the index is told when a record changes: the difference, or, where that would\n"
         f"  // be rounded, the new value.\n"
         f"  static Sum_{s.name} change(const {s.record}& a, const {s.record}& b) {{\n"
@@ -97,27 +111,28 @@ def declare_orders(s: CppTable) -> str:
         f"  }}\n"
         f"}};\n"
     )
-    for j, sorts in enumerate(s.orders):
-        columns = [sort.column for sort in sorts]
-        keys = " ".join(f"{cpp_type(s.keys[i])} {s.key(i)};" for i in columns)
-        less = " ".join(
-            f"if (!same({k}, x.{k})) return {_before(sort, k, f'x.{k}')};"
-            for k, sort in zip(map(s.key, columns), sorts, strict=True)
-        )
-        equal = " && ".join(f"same({s.key(i)}, x.{s.key(i)})" for i in columns)
-        of = ", ".join(f"r.{s.key(i)}" for i in columns)
-        name = f"Ord{j}_{s.name}"
-        out += (
-            f"struct {name} {{\n"
-            f"  {keys}\n"
-            f"  static {name} of(const {s.record}& r) {{ return {name}{{{of}}}; }}\n"
-            f"  bool less(Arena& arena, const {name}& x) const {{\n"
-            f"    (void)arena; {less} return false;\n"
-            f"  }}\n"
-            f"  bool is(const {name}& x) const {{ return {equal}; }}\n"
-            f"}};\n"
-        )
-    return out
+
+
+def _entry(s: CppTable, number: int, sorts: Sorts) -> str:
+    """The key of an entry: the columns by which an index sorts."""
+    columns = [sort.column for sort in sorts]
+    keys = " ".join(f"{cpp_type(s.keys[i])} {s.key(i)};" for i in columns)
+    before = [(s.key(x.column), _before(x, s.key(x.column), f"x.{s.key(x.column)}")) for x in sorts]
+    ties = "".join(f"if (!same({k}, x.{k})) return {test}; " for k, test in before[:-1])
+    last = before[-1][1] if before else "false"
+    equal = " && ".join(f"same({s.key(i)}, x.{s.key(i)})" for i in columns)
+    of = ", ".join(f"r.{s.key(i)}" for i in columns)
+    name = f"Ord{number}_{s.name}"
+    return (
+        f"struct {name} {{\n"
+        f"  {keys}\n"
+        f"  static {name} of(const {s.record}& r) {{ return {name}{{{of}}}; }}\n"
+        f"  bool less(Arena& arena, const {name}& x) const {{\n"
+        f"    (void)arena; {ties}return {last};\n"
+        f"  }}\n"
+        f"  bool is(const {name}& x) const {{ return {equal}; }}\n"
+        f"}};\n"
+    )
 
 
 def follow(s: CppTable) -> str:

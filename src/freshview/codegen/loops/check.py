@@ -172,9 +172,13 @@ class _Checker(Parts):
                 return replace(self.at_hand(seen, table), probes=probes), []
             case Turn(name):
                 return replace(seen, turns=seen.turns | {name}), []
-            case RangeSum(name, r):
+            case RangeSum(name, r, only):
                 sums = payload_fields(self.table(r.search.table, seen))
-                return seen.row(name, sums), self.ends(r, seen)
+                named = {f"p{j}" for j in only}
+                if not named <= set(sums):
+                    raise ProgramProblem(f"the table '{r.search.table}' has no such payloads")
+                summed = {p: t for p, t in sums.items() if p in named or not only}
+                return seen.row(name, summed), self.ends(r, seen)
             case _:
                 assert_never(s)
 

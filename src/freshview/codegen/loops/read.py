@@ -173,7 +173,8 @@ class _Reader(Parts):
 
     def sum_of_range(self) -> Stmt:
         name, r, _ = self._range()
-        return RangeSum(name, self._ends(r))
+        only = read_columns(self.tokens, "p") if self.tokens.accept("only") else ()
+        return RangeSum(name, self._ends(r), only)
 
     def _range(self) -> tuple[str, Range, bool]:
         """A name, a range whose ends are still to be read, and whether it has one entry a group."""

@@ -106,10 +106,11 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class RangeSum:
-    """The sums of all payloads over a range."""
+    """The sums of payloads over a range: of all of them, if it does not say `only` which."""
 
     name: str
     range: Range
+    only: Columns = ()
 
 
 Definition: TypeAlias = Let | Product | Total | Collect | Look | Intern | Probe | Turn | RangeSum

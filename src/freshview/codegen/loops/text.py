@@ -144,7 +144,7 @@ def _braced(opener: str, inside: Iterable[str]) -> list[str]:
 def _inside(s: Stmt) -> list[str]:
     """The lines between the braces of a statement."""
     match s:
-        case RangeSum(_, r):
+        case RangeSum(range=r):
             return _ends(r)
         case Walk(_, r, body):
             return [*_ends(r), *_braced("do", _block(body))]
@@ -255,8 +255,9 @@ def _definition(s: Definition) -> str:
             return f"probe {show_name(name)} in {_record(table, keys)}"
         case Turn(name, t):
             return f"turn {show_name(name)} : {show_type(t)}"
-        case RangeSum(name, r):
-            return f"sum {show_name(name)} of {_range(r)}"
+        case RangeSum(name, r, only):
+            which = f" only {show_columns(only, 'p')}" if only else ""
+            return f"sum {show_name(name)} of {_range(r)}{which}"
         case _:
             assert_never(s)
 

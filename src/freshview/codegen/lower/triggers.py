@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Literal
 
 from freshview.calculus.build import neg
@@ -206,7 +207,11 @@ def assemble(t: LoweredTrigger, layout: Layout, keyed: bool) -> Block:
     statements = Statements(t.terms, _with_levels(layout, t.terms.layout))
     if not t.row:
         [part] = t.parts
-        body = (*t.levels, *statements.carry_out(part.lowered, {}, ()))
+        # What is added up reads the changes of derived views, which are written first.
+        first = tuple(takewhile(lambda x: x.statement.op == ":=", part.lowered))
+        changes = statements.carry_out(first, {}, ())
+        rest = statements.carry_out(part.lowered[len(first) :], {}, ())
+        body = (*changes, *t.levels, *rest)
         return (*_batches(body, t), *body)
     rows: list[Stmt] = []
     for part in t.parts:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from freshview.calculus.functions import BUILTINS, CppRing, Functions
 from freshview.calculus.schema import Query, Relation
-from freshview.calculus.terms import Apply, Expr
+from freshview.calculus.terms import Apply
 from freshview.calculus.walk import distinct_subterms
 from freshview.codegen.options import KernelPasses
 from freshview.depth import deep
@@ -112,8 +112,12 @@ def compile_view(
 
 
 def trigger_mode(query: Query) -> Mode:
-    """The triggers that suit a query, as far as its columns tell."""
-    return "batch" if any(c.type.kind == "ring" for c in query.columns) else "tuple"
+    """The triggers that suit a query, as far as its columns and the views that it reads tell.
+
+    What changes in a view is a batch, whatever brings it about.
+    """
+    in_batches = query.over or any(c.type.kind == "ring" for c in query.columns)
+    return "batch" if in_batches else "tuple"
 
 
 def python_functions(query: Query, functions: Functions) -> list[str]:
@@ -121,14 +125,14 @@ def python_functions(query: Query, functions: Functions) -> list[str]:
     known = BUILTINS.known
     return sorted(
         n
-        for n in _applied(query.term)
+        for n in _applied(query)
         if known.get(n) is not functions.known.get(n)
         and functions.known[n].ring not in functions.headers
     )
 
 
-def _applied(term: Expr) -> set[str]:
-    return {e.fn for e in distinct_subterms(term) if isinstance(e, Apply)}
+def _applied(query: Query) -> set[str]:
+    return {e.fn for term in query.terms for e in distinct_subterms(term) if isinstance(e, Apply)}
 
 
 def cached_plan(
@@ -163,7 +167,7 @@ def _group_key(views: Sequence[PlannedView], wide: bool) -> str:
 
 def headers_of(query: Query, functions: Functions) -> list[CppRing]:
     """The rings of C++ headers that a query lifts into."""
-    used = {functions.known[n].ring for n in _applied(query.term) if n in functions.known}
+    used = {functions.known[n].ring for n in _applied(query) if n in functions.known}
     return [ring for name, ring in sorted(functions.headers.items()) if name in used]
 
 

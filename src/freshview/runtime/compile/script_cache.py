@@ -93,7 +93,9 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
     queries = []
     for name, columns, vars, term, order, factorized in entry["queries"]:
         keys = tuple(Order(*o) for o in order)
-        query = Query(name, _columns(columns), tuple(vars), read(term), keys, factorized)
+        body = read(term)
+        over = catalog.views_read(body)
+        query = Query(name, _columns(columns), tuple(vars), body, keys, factorized, over)
         queries.append(query)
         catalog = catalog.with_view(query)
     return catalog, queries

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from freshview.calculus.schema import Query
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.codegen.kernel.source import write
 from freshview.codegen.standalone.write import CsvFile, standalone_files
 from freshview.errors import NotNative, UnsupportedSql
@@ -59,7 +59,7 @@ def plan_standalone(
 def _planned(query: Query, catalog: Catalog, settings: DatabaseSettings) -> Program | None:
     if query.factorized:  # its rows are never listed
         return None
-    read = relations(query.term)
+    read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
     try:
         return compile_view(query, used, settings, catalog.functions).program
@@ -72,7 +72,7 @@ def _takes_rows(program: Program) -> bool:
 
 
 def _in_batches(query: Query, catalog: Catalog, settings: DatabaseSettings) -> Program:
-    read = relations(query.term)
+    read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
     options = settings.planner_options("batch", kernel=True)
     return compile_queries([query], used, options, catalog.functions)

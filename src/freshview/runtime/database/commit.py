@@ -217,5 +217,5 @@ def _refill(groups: Sequence[ViewGroup]) -> None:
     """Build the engines of views anew: kernels that refuse no row when they are needed."""
     for group in groups:
         group.reset()
-        if group.built is None or any(may_refuse(v.query.term) for v in group.views):
+        if group.built is None or any(may_refuse(e) for v in group.views for e in v.query.terms):
             group.start()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, get_args
 
 from freshview.calculus.schema import Column, Query
@@ -40,15 +40,22 @@ def show_declaration(d: Declaration) -> object:
     """A declaration as values that JSON holds."""
     if isinstance(d, Script):
         return [d.sql, d.file]
-    q = d.query
+    over = [_show_query(v) for v in d.query.over]
+    return {**_show_query(d.query), "over": over, "strategy": d.strategy, "order": d.order}
+
+
+def _show_query(q: Query) -> dict[str, object]:
     return {
         "name": q.name,
         "columns": [[c.name, str(c.type)] for c in q.columns],
         "vars": list(q.vars),
         "term": show(q.term),
-        "strategy": d.strategy,
-        "order": d.order,
     }
+
+
+def _read_query(values: Mapping[str, Any]) -> Query:
+    columns = tuple(Column(name, read_type(t)) for name, t in values["columns"])
+    return Query(values["name"], columns, tuple(values["vars"]), read(values["term"]))
 
 
 def read_declaration(values: Any) -> Declaration:
@@ -62,8 +69,8 @@ def read_declaration(values: Any) -> Declaration:
     if not isinstance(values, Mapping):
         sql, file = values
         return Script(sql, file)
-    columns = tuple(Column(name, read_type(t)) for name, t in values["columns"])
-    query = Query(values["name"], columns, tuple(values["vars"]), read(values["term"]))
+    over = tuple(_read_query(v) for v in values.get("over", ()))
+    query = replace(_read_query(values), over=over)
     if values["strategy"] not in get_args(Strategy):
         raise SnapshotProblem(f"'{query.name}' is kept by a strategy that is not known")
     return Defined(query, values["strategy"], values["order"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, MutableMapping
 
 from freshview.calculus.schema import Query, Relation
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations
 from freshview.errors import BadRow, BadValue, FreshviewError, Place
 from freshview.program.expiry import watermark_relation
 from freshview.runtime.database.declarations import Declaration
@@ -74,7 +74,7 @@ def _maintained(
     settings: DatabaseSettings,
     number: int,
 ) -> MaintainedView:
-    read = relations(query.term)
+    read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
     marks = watermark_relation(used)
     if marks is not None:

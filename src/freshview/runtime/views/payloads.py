@@ -21,7 +21,7 @@ from freshview.algebra.reading import rounded, watched
 from freshview.calculus.check import Schema, all_types, value_type
 from freshview.calculus.functions import CppRing
 from freshview.calculus.rows import Row
-from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.schema import Column, Query, Relation, row_types
 from freshview.calculus.terms import Apply, Const, Lift
 from freshview.calculus.types import DOUBLE, Type
 from freshview.calculus.walk import subterms
@@ -69,7 +69,7 @@ def variables_of(
     rings = {v: c for v, c in zip(query.vars, query.columns, strict=True) if c.type.kind == "ring"}
     if not rings:
         return {}
-    schema = Schema({r.name: r.types for r in relations}, functions=functions)
+    schema = Schema(row_types(relations, query.over), functions=functions)
     types = all_types(query.term, schema)
     variables: dict[str, tuple[Variable, ...]] = {}
     for e in subterms(query.term):

@@ -138,7 +138,9 @@ class _NodeCompiler:
             else:
                 columns = self.relations[relation].columns
                 starts = self._declare_relation(f"give {title} {relation}", columns, "batch", group)
-                yield Run(starts, relation, all(is_delta_bound(s.term) for s in group))
+                # What is replaced is replaced by nothing then.
+                bound = all(s.op == "+=" and is_delta_bound(s.term) for s in group)
+                yield Run(starts, relation, bound)
 
     def _computes(self, block: Block) -> list[Compute]:
         """The statements of a block that this node runs."""

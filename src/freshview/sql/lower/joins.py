@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from freshview.calculus.build import NULL, add, mul, sum_
+from freshview.calculus.schema import Column, Query
 from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var
 from freshview.calculus.types import common
 from freshview.calculus.walk import freshen, rename, variables
@@ -98,7 +100,8 @@ def _table(item: Table, env: Env) -> Joined:
         cte_item = _item(rows.term, cte.name, columns, cte.columns, item)
         return _item(rows.term, item.alias, cte_item.plain, item.columns, item)
     if name in env.catalog.views:
-        return _view(item, env)
+        query = env.catalog.view(name)
+        return _definition(item, query, env) if env.catalog.written_out else _rows(item, query, env)
     if name not in env.catalog.relations:
         known = [r.name for r in env.catalog.relations.values()]
         raise UnknownName(
@@ -107,9 +110,7 @@ def _table(item: Table, env: Env) -> Joined:
             at=item.at,
         )
     relation = env.catalog.relation(name)
-    columns = tuple(
-        Bound(c.name, env.names.fresh(hint(item.alias, c.name)), c.type) for c in relation.columns
-    )
+    columns = _columns(item, relation.columns, env)
     atom = Rel(relation.name, tuple(b.var for b in columns))
     done = _item(atom, item.alias, columns, item.columns, item)
     key = tuple(b.var for k in relation.key for b in columns if b.name.lower() == k.lower())
@@ -117,9 +118,20 @@ def _table(item: Table, env: Env) -> Joined:
     return replace(done, items=(replace(done.items[0], key=key, time=time),))
 
 
-def _view(item: Table, env: Env) -> Joined:
-    """A copy of a view's term: its columns get variables of this query."""
-    query = env.catalog.view(item.name)
+def _rows(item: Table, query: Query, env: Env) -> Joined:
+    """A view as a relation: its rows, whatever they are made of."""
+    _refuse_elements(query, item)
+    columns = _columns(item, query.columns, env)
+    atom = Rel(query.name, tuple(b.var for b in columns))
+    return _item(atom, item.alias, columns, item.columns, item)
+
+
+def _columns(item: Table, columns: Iterable[Column], env: Env) -> tuple[Bound, ...]:
+    """Columns of a relation or view, under variables of this query."""
+    return tuple(Bound(c.name, env.names.fresh(hint(item.alias, c.name)), c.type) for c in columns)
+
+
+def _refuse_elements(query: Query, item: Table) -> None:
     for c in query.columns:
         if c.type.kind == "ring":
             raise UnsupportedSql(
@@ -127,9 +139,12 @@ def _view(item: Table, env: Env) -> Joined:
                 instead="read that view by itself",
                 at=item.at,
             )
-    columns = tuple(
-        Bound(c.name, env.names.fresh(hint(item.alias, c.name)), c.type) for c in query.columns
-    )
+
+
+def _definition(item: Table, query: Query, env: Env) -> Joined:
+    """A copy of a view's term: its columns get variables of this query."""
+    _refuse_elements(query, item)
+    columns = _columns(item, query.columns, env)
     names = {v: b.var for v, b in zip(query.vars, columns, strict=True)}
     names |= {v: env.names.fresh(v) for v in sorted(variables(query.term) - names.keys())}
     term = rename(query.term, names)

@@ -8,18 +8,28 @@ from freshview.calculus.build import NULL, ONE, ZERO, is_zero, mul
 from freshview.calculus.check import check_bound, infer
 from freshview.calculus.domain import DIGITS
 from freshview.calculus.schema import Column, Query
+from freshview.calculus.scope import relations
 from freshview.calculus.terms import Cmp, Lift
-from freshview.calculus.walk import Names
+from freshview.calculus.walk import Names, size
 from freshview.depth import deep
-from freshview.errors import AmbiguousName, FreshviewError, Place, TypeProblem
+from freshview.errors import AmbiguousName, FreshviewError, Place, TooDeep, TypeProblem
 from freshview.sql.catalog import Catalog
 from freshview.sql.lower.conjunctive import check_conjunctive
+from freshview.sql.lower.env import Rows
 from freshview.sql.lower.select import rows as select_rows
 from freshview.sql.lower.translate import environment
 from freshview.sql.terms import CreateView, Item, Name
 
 MOST_VARIABLES = 20_000
 """Variables of a query, copies of its parts included: conditions inside conditions multiply."""
+
+LARGEST = 250
+"""Nodes of a query with all its views written out. The largest of TPC-H has 400, and takes a
+second to plan. An outer join writes each side twice, an aggregate its input for every column: of
+views over views, every level has several times the nodes of the one below."""
+
+MOST_WRITTEN_OUT = 2_000
+"""Variables with which a query with its views written out is surely larger than that."""
 
 
 @deep
@@ -38,8 +48,7 @@ def lower(
     try:
         if statement.factorized:
             check_conjunctive(statement.query)
-        env = environment(catalog, Names(most=MOST_VARIABLES))
-        rows = select_rows(statement.query, env, top=True)
+        rows = _rows(statement, catalog)
         check_bound(rows.term)
         infer(rows.term, catalog.schema())
     except FreshviewError as problem:
@@ -62,7 +71,28 @@ def lower(
     _check_digits(columns, statement)
     title = name or statement.name or "query"
     vars = tuple(b.var for b in rows.columns)
-    return Query(title, columns, vars, term, rows.order, statement.factorized)
+    over = catalog.views_read(term)
+    return Query(title, columns, vars, term, rows.order, statement.factorized, over)
+
+
+def _rows(statement: CreateView, catalog: Catalog) -> Rows:
+    """The rows of a view: the views that it reads are written out, unless that is too large."""
+
+    def rows(catalog: Catalog, most: int) -> Rows:
+        env = environment(catalog, Names(most=most))
+        return select_rows(statement.query, env, top=True)
+
+    if statement.factorized or not catalog.views:
+        return rows(catalog, MOST_VARIABLES)
+    try:
+        whole = rows(catalog, MOST_WRITTEN_OUT)
+        if size(whole.term) <= LARGEST:
+            return whole
+    except TooDeep:
+        pass
+    apart = rows(replace(catalog, written_out=False), MOST_VARIABLES)
+    named = {q.name for q in catalog.views.values()}
+    return apart if named & relations(apart.term) else rows(catalog, MOST_VARIABLES)
 
 
 def _numbered(columns: tuple[Column, ...]) -> tuple[Column, ...]:

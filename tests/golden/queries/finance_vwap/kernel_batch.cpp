@@ -62,6 +62,8 @@ struct Sum_m_vwap_Bids {
   static constexpr bool exact = false;
   void add(const Sum_m_vwap_Bids& x) { gain(sum, x.sum); sum_2 += x.sum_2; gain(sum_3, x.sum_3); }
   bool empty() const { return sum.gone() && sum_2 == 0 && sum_3.gone(); }
+  Sum_m_vwap_Bids operator-() const { return Sum_m_vwap_Bids{-sum, -sum_2, -sum_3}; }
+  bool is_near() const { return fr::is_near(sum) && fr::is_near(sum_3); }
   // What the index is told when a record changes: the difference, or, where that would
   // be rounded, the new value.
   static Sum_m_vwap_Bids change(const Rec_m_vwap_Bids& a, const Rec_m_vwap_Bids& b) {
@@ -72,7 +74,7 @@ struct Ord0_m_vwap_Bids {
   f64 b1_price_;
   static Ord0_m_vwap_Bids of(const Rec_m_vwap_Bids& r) { return Ord0_m_vwap_Bids{r.b1_price_}; }
   bool less(Arena& arena, const Ord0_m_vwap_Bids& x) const {
-    (void)arena; if (!same(b1_price_, x.b1_price_)) return sorts(b1_price_, x.b1_price_); return false;
+    (void)arena; return sorts(b1_price_, x.b1_price_);
   }
   bool is(const Ord0_m_vwap_Bids& x) const { return same(b1_price_, x.b1_price_); }
 };
@@ -192,7 +194,14 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)entry_aaa1;
                       return true;
                     };
-                    sums_aa1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    struct {
+                      Addition sum_3;
+                      void add(const Sum_m_vwap_Bids& x) { sum_3.add(x.sum_3); }
+                      void add_far(const Sum_m_vwap_Bids& x) { sum_3.add_far(x.sum_3); }
+                      bool is_near() const { return sum_3.is_near(); }
+                    } all{};
+                    s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto, all);
+                    sums_aa1.sum_3 = all.sum_3.sum();
                   }
                   if (!sums_aa1.sum_3.gone()) {
                     gain(total_a2, sums_aa1.sum_3);
@@ -224,7 +233,14 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)entry_aaa1;
                       return true;
                     };
-                    sums_aa1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    struct {
+                      i128 sum_2;
+                      void add(const Sum_m_vwap_Bids& x) { sum_2 += x.sum_2; }
+                      void add_far(const Sum_m_vwap_Bids& x) { sum_2 += x.sum_2; }
+                      bool is_near() const { return true; }
+                    } all{};
+                    s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto, all);
+                    sums_aa1.sum_2 = all.sum_2;
                   }
                   if (sums_aa1.sum_2 != 0) {
                     total_a4 = add<i64>(o, total_a4, narrow<i64>(o, sums_aa1.sum_2));
@@ -235,7 +251,15 @@ static void on_Bids(Env& e, const Batch& b) {
                 }
                 return false;
               };
-              sums_9 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+              struct {
+                Addition sum; i128 sum_2;
+                void add(const Sum_m_vwap_Bids& x) { sum.add(x.sum); sum_2 += x.sum_2; }
+                void add_far(const Sum_m_vwap_Bids& x) { sum.add_far(x.sum); sum_2 += x.sum_2; }
+                bool is_near() const { return sum.is_near(); }
+              } all{};
+              s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto, all);
+              sums_9.sum = all.sum.sum();
+              sums_9.sum_2 = all.sum_2;
             }
             if (!sums_9.sum.gone()) {
               {
@@ -282,7 +306,14 @@ static void on_Bids(Env& e, const Batch& b) {
                     (void)entry_aa1;
                     return true;
                   };
-                  sums_a1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                  struct {
+                    i128 sum_2;
+                    void add(const Sum_m_vwap_Bids& x) { sum_2 += x.sum_2; }
+                    void add_far(const Sum_m_vwap_Bids& x) { sum_2 += x.sum_2; }
+                    bool is_near() const { return true; }
+                  } all{};
+                  s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto, all);
+                  sums_a1.sum_2 = all.sum_2;
                 }
                 if (sums_a1.sum_2 != 0) {
                   total_13 = add<i64>(o, total_13, narrow<i64>(o, sums_a1.sum_2));
@@ -306,7 +337,14 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)entry_aa1;
                       return true;
                     };
-                    sums_a1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    struct {
+                      Addition sum_3;
+                      void add(const Sum_m_vwap_Bids& x) { sum_3.add(x.sum_3); }
+                      void add_far(const Sum_m_vwap_Bids& x) { sum_3.add_far(x.sum_3); }
+                      bool is_near() const { return sum_3.is_near(); }
+                    } all{};
+                    s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto, all);
+                    sums_a1.sum_3 = all.sum_3.sum();
                   }
                   if (!sums_a1.sum_3.gone()) {
                     gain(total_14, sums_a1.sum_3);

@@ -55,6 +55,7 @@ STATEMENTS: list[t.Stmt] = [
     t.Probe("g0", "m", (A, B)),
     t.Turn("u1", INT),
     t.RangeSum("q1", RANGE),
+    t.RangeSum("q1", RANGE, (0, 2)),
     t.If((*TESTS,), TALLY),
     t.If((parts.Holds(TEST),), TALLY, seldom=True),
     t.If((), ()),

@@ -57,11 +57,14 @@ class Searches(Activation):
     """What searches in ordered indexes."""
 
     def range_sum(self, s: RangeSum, names: Names) -> Names:
-        """The sums of all payloads over a range."""
+        """The sums of payloads over a range; those that nothing reads are none."""
         payloads = self.table(s.range.search.table).table.payloads
-        sums: list[Any] = [0] * len(payloads)
+        sums: list[Any] = [None] * len(payloads)
+        for j in s.only or range(len(payloads)):
+            sums[j] = 0
         for entry in self._range(s.range, names):
-            sums = [a + b for a, b in zip(sums, entry.payloads, strict=True)]
+            for j in s.only or range(len(payloads)):
+                sums[j] += entry.payloads[j]
         return {s.name: Row((), sums)}
 
     def _entries(self, s: Search, names: Names) -> list[Row]:
