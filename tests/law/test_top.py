@@ -224,7 +224,7 @@ def test_materializing_keeps_what_the_batch_has_by_the_same_name_out_of_a_choice
     rows = {(1, 1): 1, (1, 2): 1, (2, 5): 1}
     db = Database({"R": rows}, {"R": rows})
     store = Definitions(db)
-    materialized = materialize(e, store, Decision(updated="R"))
+    materialized = materialize(e, store, Decision(updated=frozenset({"R"})))
     check_bound(materialized)
     actual = evaluate(materialized, replace(db, maps=store.maps))
     assert actual == evaluate(e, db) == {(1, 2): 1, (2, 5): 1}

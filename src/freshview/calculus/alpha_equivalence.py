@@ -17,6 +17,7 @@ from freshview.calculus.terms import (
     Expr,
     Lift,
     Mul,
+    Op,
     Rel,
     Sum,
     Top,
@@ -28,7 +29,7 @@ MOST_STEPS = 20_000
 """Parts compared for one renaming: terms of many parts that look alike can be matched in as many
 ways as these have orders. Past it they count as different, which costs a map and no more."""
 
-FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+FLIPPED: Mapping[Op, Op] = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 @lru_cache(maxsize=1 << 16)

@@ -18,6 +18,18 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class EventTime:
+    """Which column of a stream is the time of a row, and how far rows may be out of order.
+
+    No row comes more than `delay` after the latest one that was seen: one that does is late. The
+    delay counts days for dates, microseconds for timestamps.
+    """
+
+    column: str
+    delay: int | float = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     """A base relation: a stream of changes, or a static table that is loaded before them."""
 
@@ -25,6 +37,14 @@ class Relation:
     columns: tuple[Column, ...]
     static: bool = False
     key: tuple[str, ...] = ()
+    time: EventTime | None = None
+
+    @property
+    def time_column(self) -> int | None:
+        """Where the column of the event time stands, if one is declared."""
+        if self.time is None:
+            return None
+        return [c.name for c in self.columns].index(self.time.column)
 
     @property
     def types(self) -> tuple[Type, ...]:

@@ -19,11 +19,17 @@ from freshview.runtime.database.tiering import TIER_UP_ROWS
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.explain import explain
 from freshview.runtime.views.grouping import form_groups
+from freshview.runtime.views.joins import joins
 from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql.load import load
 
 FIRST_ROWS = f"the reference engine runs the same program for the first {TIER_UP_ROWS:,} rows"
 """What `connect()` does before there is a kernel."""
+
+PLACED = (
+    "scheme: as the maps are placed: a worker has the keys of its hash, or, of a map that is "
+    "replicated, all of it"
+)
 
 
 def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:
@@ -78,8 +84,10 @@ def explain_on_spark(script: Path, name: str, settings: DatabaseSettings) -> Ite
         options = settings.planner_options("batch", kernel=True)
         program = compile_queries([query], used, options, functions)
         choice = "\n".join(["== choice", *program.notes])
-        spread_out = spread(program, functions=functions)
-        yield f"== view {query.name}\n\n{choice}\n\n{spread_out}"
+        ways = joins(program, ordered=True, scheme=PLACED)
+        parts = [choice, *(["\n".join(["== joins", *ways])] if ways else [])]
+        parts.append(spread(program, functions=functions))
+        yield "\n\n".join([f"== view {query.name}", *parts])
 
 
 def _wanted(script: Path, name: str) -> Iterator[tuple[Query, list[Relation], Functions]]:

@@ -91,6 +91,9 @@ def _show(flow: Pipeline, options: RunOptions, console: Console) -> None:
     rejected = flow.totals.last.rejected if flow.totals.last else 0
     if rejected:
         console.out(f"rows that do not fit: {rejected}, in {flow.letters}", highlight=False)
+    late = flow.totals.last.late if flow.totals.last else 0
+    if late:
+        console.out(f"rows that came too late: {late}, in {flow.letters}", highlight=False)
     for view in flow.views:
         if options.out and ":" not in options.out:
             console.out(str(write_view(view, Path(options.out))), highlight=False)

@@ -45,6 +45,11 @@ def run_script(
             read[relation] += count
     counts = ", ".join(f"{count} of {name}" for name, count in read.items()) or "none"
     console.out(f"rows read: {counts}", highlight=False)
+    timed = [r.name for r in db.catalog.relations.values() if r.time is not None]
+    late = {name: db.event_time(name).late for name in timed}
+    if any(late.values()):
+        counted = ", ".join(f"{n} of {name}" for name, n in late.items() if n)
+        console.out(f"rows that came too late: {counted}", highlight=False)
     for view in db.views:
         if outputs.folder is not None:
             console.out(str(write_view(view, outputs.folder)), highlight=False)

@@ -48,6 +48,7 @@ from freshview.codegen.passes.prune_sums import prune_sums
 from freshview.codegen.passes.share import share
 from freshview.codegen.passes.share_lookups import share_lookups
 from freshview.codegen.passes.touch import KeyColumns, collect, touch
+from freshview.program.expiry import expiring
 from freshview.program.terms import Program, Statement
 
 
@@ -93,9 +94,15 @@ class Draft:
 
     @property
     def scans(self) -> tuple[Statement, ...]:
-        """Statements of triggers whose cost follows the data and not the change."""
+        """Statements of triggers whose cost follows the data and not the change.
+
+        Not those that forget what windows have left: they run when that pays.
+        """
         own = (s for t in self.triggers for s in scanning(t, self.batch_tables))
-        return tuple(s for s in own if s.target.name not in self.layout.deferred)
+        others = [*expiring(self.program)]
+        return tuple(
+            s for s in own if s.target.name not in self.layout.deferred and s not in others
+        )
 
 
 @dataclass(frozen=True)

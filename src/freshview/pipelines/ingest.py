@@ -17,6 +17,7 @@ from freshview.errors import BadRow, FreshviewError
 from freshview.pipelines.catalog import PipelineCatalog
 from freshview.pipelines.contract import without_violations
 from freshview.pipelines.counted_table import counted_table, deletion_flags, plain_table
+from freshview.pipelines.event_time import SHOWN, in_time, note_of, watermarks
 from freshview.pipelines.flow import LOAD_ROWS, Flow
 from freshview.pipelines.keyed_streams import changes_and_events
 from freshview.pipelines.progress import Progress, Totals, prometheus
@@ -42,6 +43,7 @@ class PipelineIngest(PipelineCatalog):
     _keys: KeyStore
     _emitter: Emitter
     _letters: DeadLetters
+    _late: DeadLetters
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,6 +55,8 @@ class PipelineIngest(PipelineCatalog):
         self._noted = 0
         """The last version whose note is in `_note`."""
         self._streams: dict[str, Relation] = {}
+        self._marks: list[Relation] = []
+        """What tells the views of the watermarks of streams."""
         self._calling: int | None = None
         """The thread that calls sinks and listeners now."""
 
@@ -125,8 +129,13 @@ class PipelineIngest(PipelineCatalog):
             self._refuse_in_sink("load rows")
             began = time.perf_counter()
             self._catch_up(self._running_flow())
-            version = self._running_flow().load(tables, self._note, rows=rows, anew=anew)
-            self._noted = version
+            arrivals = {name: DecodedBatch(t) for name, t in tables.items()}
+            punctual = in_time(arrivals, self._streams, self.catalog, self._note)
+            tables = {name: a.table for name, a in punctual.arrivals.items()}
+            noted = {**self._note, **note_of(punctual.times)}
+            version = self._running_flow().load(tables, noted, rows=rows, anew=anew)
+            self._late.write(f"late-{version}", tables, punctual.late)
+            self._note, self._noted = noted, version
             seconds = time.perf_counter() - began
             self._publish(version, {n: t.num_rows for n, t in tables.items()}, seconds)
             return version
@@ -189,9 +198,13 @@ class PipelineIngest(PipelineCatalog):
             flow = self._running_flow()
             began = time.perf_counter()
             self._catch_up(flow)
+            punctual = in_time(arrivals, self._streams, self.catalog, self._note)
+            arrivals = punctual.arrivals
+            self._late.write(f"late-{flow.version + 1}", arrivals, punctual.late)
             while True:
                 self._write_dead_letters(arrivals, batch)
-                noted = {**self._note, **note}  # without the token of a refused attempt
+                # Without the token of a refused attempt.
+                noted = {**self._note, **note, **note_of(punctual.times)}
                 try:
                     version = self._change(flow, arrivals, noted)
                     break
@@ -215,6 +228,10 @@ class PipelineIngest(PipelineCatalog):
         The token of events by key is added to the note.
         """
         changes, events = changes_and_events(arrivals, self._streams, self._keys)
+        marks, shown = watermarks(self._marks, self.catalog, self._note)
+        changes.update(marks)
+        if marks:
+            note[SHOWN] = shown
         if not changes:
             return None
         if events:
@@ -299,6 +316,7 @@ class PipelineIngest(PipelineCatalog):
             last.state if last else 0,
             self._letters.count,
             last.rebuilt if last else 0,
+            self._late.count,
         )
         self.totals.add(progress)
         for listener in self._listeners:

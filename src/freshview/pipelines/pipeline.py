@@ -19,6 +19,7 @@ from freshview.distributed.options import DistributionOptions
 from freshview.errors import FreshviewError, FreshviewWarning
 from freshview.files import sync_folder
 from freshview.pipelines.contract import contract_of, without_duplicate_keys
+from freshview.pipelines.event_time import check_times
 from freshview.pipelines.flow import Flow, Interrupted
 from freshview.pipelines.identity import claim, identity
 from freshview.pipelines.ingest import KEYS, PipelineIngest
@@ -92,20 +93,23 @@ class Pipeline(PipelineIngest):
                 "the pipeline has no views", instead="declare one with CREATE VIEW"
             )
         program = program_of(self.queries.values(), self.catalog, self.options)
-        check_paths(inputs(self.catalog, [r.name for r in program.relations], self.folder))
+        declared = [r.name for r in program.relations if self.catalog.has(r.name)]
+        check_paths(inputs(self.catalog, declared, self.folder))
         self._owned = self.options.checkpoint is None
         try:
             self._home = self._folder()
-            self._streams = {r.name: r for r in program.relations if not r.static}
+            streams = [r for r in program.relations if not r.static]
+            self._streams = {r.name: r for r in streams if self.catalog.has(r.name)}
+            self._marks = [r for r in streams if not self.catalog.has(r.name)]
             kept = keyed_streams(self.catalog, self._streams, self.options.upserts)
+            check_times(self._streams.values(), kept)
             self._contract = contract_of(self.catalog, self._streams, kept, self.options.trusted)
             checked = [r.name for r in self._contract.guarded]
             by_key = [r.name for r in kept]
             mine = identity(program, self.catalog, checked, by_key)
             claim(self._home, mine, sync=self._sync)
             self._begin(program, kept)
-            used = [r.name for r in program.relations if not r.static]
-            sources = inputs(self.catalog, used, self.folder)
+            sources = inputs(self.catalog, list(self._streams), self.folder)
             self._feed = Feed(self, sources, self._note, follow)
             self._feed.start()
         except BaseException:
@@ -128,7 +132,7 @@ class Pipeline(PipelineIngest):
         check_workers(spark)
         state = self._home / "state"
         letters = self.options.dead_letters or self._home / "dead_letters"
-        self._letters = DeadLetters(letters)
+        self._letters, self._late = DeadLetters(letters), DeadLetters(letters)
         workers = self.options.workers or max(1, spark.sparkContext.defaultParallelism)
         spread = DistributionOptions(workers=workers, deliver=True)
         distributed = distribute(program, options=spread, functions=self.catalog.functions)

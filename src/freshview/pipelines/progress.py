@@ -21,6 +21,8 @@ class Progress:
     rejected: int = 0
     """Malformed rows so far, this batch included."""
     rebuilt: int = 0
+    late: int = 0
+    """Rows before the watermarks of their streams so far."""
 
     @property
     def rate(self) -> float:
@@ -41,6 +43,8 @@ def line(p: Progress) -> str:
     parts.append(f"state {size(p.state)}")
     if p.rejected:
         parts.append(f"{p.rejected:,} malformed")
+    if p.late:
+        parts.append(f"{p.late:,} late")
     if p.rebuilt:
         parts.append(f"{p.rebuilt} rebuilt")
     return ", ".join(parts)
@@ -93,6 +97,7 @@ def prometheus(totals: Totals) -> str:
             ("freshview_batches_total", "counter", "batches that are in the views", totals.batches),
             ("freshview_rows_total", "counter", "rows and events received", totals.rows),
             ("freshview_rejected_total", "counter", "malformed rows", last.rejected),
+            ("freshview_late_total", "counter", "rows before their watermark", last.late),
             (
                 "freshview_batch_seconds_total",
                 "counter",

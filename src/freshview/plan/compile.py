@@ -17,6 +17,7 @@ from freshview.ivm import compile as ivm
 from freshview.ivm.options import DeltaOptions
 from freshview.plan.choose import choose, recomputed
 from freshview.plan.options import PlanOptions, Strategy
+from freshview.program.expiry import with_expiry
 from freshview.program.terms import Program
 
 DEPTH = {"reeval": 0, "first-order": 1, "project": 1, "higher-order": None}
@@ -59,7 +60,7 @@ def compile_queries(
     program = replace(program, notes=(*words, *program.notes))
     if options.strict:
         _refuse_recomputation(program, options.strategy)
-    return program
+    return with_expiry(program, options.mode)
 
 
 def factorized_result(

@@ -1,6 +1,6 @@
 """The text of programs, in the manner of M3: read_program(show_program(p)) == p.
 
-    CREATE STREAM R(a int, b decimal(2)?) KEY (a);
+    CREATE STREAM R(a int, b decimal(2)?) KEY (a) WATERMARK a DELAY 5;
     DECLARE VIEW v(a int = a) := Sum[a](R(a, b));                  -- read as a relation by maps
     DECLARE MAP Q[a int] : decimal(2) := Sum[a](R(a, b) * b);
     DECLARE MAP C[p int][a int] : int := R(a, p) FILL M[a, p];     -- a view cache: inputs first
@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable
 
 from freshview.calculus.pretty_print import WIDTH, after_head, show_term
-from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.schema import Column, EventTime, Query, Relation
 from freshview.calculus.terms import Expr, Order, View
 from freshview.calculus.text import read_order, read_term, show, show_names, show_order
 from freshview.calculus.text import show_name as in_term
@@ -75,7 +75,8 @@ def _show_columns(columns: Iterable[Column]) -> str:
 def _show_relation(r: Relation) -> str:
     kind = "TABLE" if r.static else "STREAM"
     key = f" KEY ({', '.join(map(show_name, r.key))})" if r.key else ""
-    return f"CREATE {kind} {show_name(r.name)}({_show_columns(r.columns)}){key};"
+    time = f" WATERMARK {show_name(r.time.column)} DELAY {r.time.delay!r}" if r.time else ""
+    return f"CREATE {kind} {show_name(r.name)}({_show_columns(r.columns)}){key}{time};"
 
 
 def _show_map(m: Map) -> str:
@@ -184,8 +185,16 @@ def _read_relation(tokens: Tokens) -> Relation:
     if tokens.accept("KEY"):
         tokens.expect("(")
         key = tokens.list_of(read_name, ")")
+    time = _read_event_time(tokens) if tokens.accept("WATERMARK") else None
     tokens.expect(";")
-    return Relation(name, columns, kind.text == "TABLE", key)
+    return Relation(name, columns, kind.text == "TABLE", key, time)
+
+
+def _read_event_time(tokens: Tokens) -> EventTime:
+    column = read_name(tokens)
+    tokens.expect("DELAY")
+    delay = tokens.next().text
+    return EventTime(column, int(delay) if delay.isdigit() else float(delay))
 
 
 def _read_map(tokens: Tokens) -> Map:

@@ -105,6 +105,7 @@ def _refuse_clauses(query: Select) -> None:
         ("LIMIT", query.limit),
         ("WITH", query.ctes),
         ("ORDER BY", query.order),
+        ("RANGE", query.window),
     ):
         if clause not in (None, False, ()):
             raise _refusal(what, query.at)

@@ -317,6 +317,7 @@ class Select:
     order: tuple[OrderKey, ...] = ()
     limit: int | None = None
     ctes: tuple[Cte, ...] = ()
+    window: Interval | Literal | None = None
     at: Place = field(default=NOWHERE, compare=False)
 
 

@@ -28,6 +28,7 @@ from freshview.calculus.terms import Const, Delta, Exists, Expr, Lift, Rel, Sum,
 from freshview.calculus.walk import bottom_up, rename, subterms
 from freshview.codegen.layout.fuse import Walks, core, walks_of
 from freshview.codegen.layout.selection import is_selective
+from freshview.program.expiry import forgetful
 from freshview.program.needed import needed_maps
 from freshview.program.order import order
 from freshview.program.terms import Map, Program, Statement, Trigger
@@ -74,14 +75,16 @@ class _Answer:
 
 def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
     shown = {name for q in program.queries for name in stored(q.term)}
+    # What a map has forgotten, another one may still be asked for.
+    whole = [m for m in program.maps if m.name not in forgetful(program)]
     walks = walks_of(program)
     answers: dict[str, _Answer] = {}
     needed: set[str] = set()
     # Those with the most keys first: they are the largest.
-    for m in sorted(program.maps, key=lambda m: -len(m.keys)):
+    for m in sorted(whole, key=lambda m: -len(m.keys)):
         if m.inputs or m.name in needed:
             continue
-        others = [o for o in program.maps if o is not m and not o.inputs and o.name not in answers]
+        others = [o for o in whole if o is not m and not o.inputs and o.name not in answers]
         term = _existence(m, others)
         if term is None and m.name not in shown:
             term = _coarser(m, others, program, walks)
@@ -103,7 +106,8 @@ def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
 
 def _with_groups(answers: Mapping[str, _Answer], program: Program) -> dict[str, _Answer]:
     """The same where maps of groups, too, are asked of those that count rows."""
-    kept = [m for m in program.maps if m.name not in answers and not m.inputs]
+    lost = forgetful(program)
+    kept = [m for m in program.maps if m.name not in {*answers, *lost} and not m.inputs]
     groups = {
         m.name: _Answer(tuple(c.name for c in m.keys), term)
         for m in kept

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from types import MappingProxyType
 
 from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import factors, mul, sum_
@@ -48,6 +49,8 @@ class Walk:
 Walks = Mapping[str, frozenset[Walk]]
 """How triggers read maps."""
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
 
 def walks_of(program: Program) -> Walks:
     """How triggers read maps: maybe row by row.
@@ -66,28 +69,35 @@ def walks_of(program: Program) -> Walks:
     return {name: frozenset(walks) for name, walks in out.items()}
 
 
-def fuse(maps: Sequence[Map], walks: Walks) -> list[list[tuple[Map, Columns]]]:
+def fuse(
+    maps: Sequence[Map], walks: Walks, forgets: Mapping[str, str] = NOTHING
+) -> list[list[tuple[Map, Columns]]]:
     """Groups of maps that share records.
 
-    Maps of several keys that are walked, slice by slice, keep their rows for themselves, unless the
-    same triggers walk through the same slices of those that have more.
+    `forgets` says what maps lose when time goes on: a record goes when all of its maps have lost
+    it, so only those that lose the same are in one. Maps of several keys that are walked, slice by
+    slice, keep their rows for themselves, unless the same triggers walk through the same slices of
+    those that have more.
     """
     groups: list[_Group] = []
     for m in maps:
         own = core(m.definition)
         for group in groups:
             columns = _columns(group.first, m, own, group.core)
-            if columns is not None:
+            if columns is not None and forgets.get(group.first.name) == forgets.get(m.name):
                 group.members.append((m, columns))
                 break
         else:
             groups.append(_Group(own, [(m, tuple(range(len(m.keys))))]))
     for group in sorted(groups, key=lambda g: -len(_tests(g.core))):
-        _join_wider(group, groups, walks)
+        lost = forgets.get(group.first.name)
+        alike_lost = [g for g in groups if forgets.get(g.first.name) == lost]
+        if _join_wider(group, alike_lost, walks):
+            groups.remove(group)
     return [g.members for g in groups]
 
 
-def _join_wider(group: _Group, groups: list[_Group], walks: Walks) -> None:
+def _join_wider(group: _Group, groups: Sequence[_Group], walks: Walks) -> bool:
     """Put the maps of a group into the records of one that has all their rows, if there is one."""
     for wider in _wider(group.core):
         for other in groups:
@@ -97,8 +107,8 @@ def _join_wider(group: _Group, groups: list[_Group], walks: Walks) -> None:
             joining = [(m, tuple(columns[i] for i in own)) for m, own in group.members]
             if _slices(joining, walks) <= _slices(other.members, walks):
                 other.members += joining
-                groups.remove(group)
-                return
+                return True
+    return False
 
 
 def _slices(members: Sequence[tuple[Map, Columns]], walks: Walks) -> set[Walk]:

@@ -15,6 +15,7 @@ from freshview.codegen.layout.fuse import fuse, walks_of
 from freshview.codegen.layout.terms import Layout, MapPlace, Table
 from freshview.codegen.options import KernelPasses
 from freshview.errors import NotNative
+from freshview.program.expiry import what_is_lost
 from freshview.program.terms import Map, Program
 
 
@@ -24,7 +25,8 @@ def place_maps(program: Program, functions: Functions, passes: KernelPasses) -> 
     places: dict[str, MapPlace] = {}
     apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
     maps = {m.name: m for m in program.maps}
-    for group in fuse(program.maps, walks_of(program)) if passes.fuse else apart:
+    together = fuse(program.maps, walks_of(program), what_is_lost(program))
+    for group in together if passes.fuse else apart:
         name = f"m_{identifier(group[0][0].name)}"
         for payload, (m, columns) in enumerate(group):
             places[m.name] = MapPlace(name, payload, columns)

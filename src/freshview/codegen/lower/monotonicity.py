@@ -1,4 +1,4 @@
-"""How a value moves when a variable grows: what makes a condition hold on one side of a point.
+"""What makes a condition hold on one side of a point.
 
 A condition that is monotone in x holds for a range of x; sums over ranges are what the ordered
 index answers without looking at the rows.
@@ -6,58 +6,12 @@ index answers without looking at the rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from freshview.calculus.build import factors, is_number, number
+from freshview.calculus.build import factors
 from freshview.calculus.scope import free, is_value, outs
-from freshview.calculus.terms import Add, Apply, Cmp, Exists, Expr, Lift, Mul, Sum, Var, View
-
-Trends = Mapping[str, int]
-"""+1 for variables that grow with x, -1 for those that fall; the others do not depend on x."""
-
-
-def trend(e: Expr, trends: Trends) -> int | None:
-    """+1, -1, 0 (does not depend on x), or None (depends on it in another way).
-
-    >>> from freshview.calculus.text import read
-    >>> trend(read("y - 2 * x"), {"x": 1}), trend(read("x * x"), {"x": 1})
-    (-1, None)
-    """
-    if not free(e) & trends.keys():
-        return 0
-    match e:
-        case Var(name):
-            return trends[name]
-        case Add(parts):
-            moves = {trend(p, trends) for p in parts} - {0}
-            return moves.pop() if len(moves) == 1 else None
-        case Mul(parts):
-            weights = [p for p in parts if is_number(p)]
-            rest = [p for p in parts if not is_number(p)]
-            inner = trend(rest[0], trends) if len(rest) == 1 else None
-            if inner is None:
-                return None
-            sign = 1
-            for w in weights:
-                sign = sign if number(w) > 0 else -sign
-            return inner * sign
-        case Apply("double", (arg,)):
-            return trend(arg, trends)
-        case _:
-            return None
-
-
-def side(test: Cmp, trends: Trends) -> int | None:
-    """+1 if the test holds from some x on, -1 if up to some x, 0 if x does not matter."""
-    left, right = trend(test.left, trends), trend(test.right, trends)
-    if left is None or right is None or test.op in ("=", "<>"):
-        return 0 if left == right == 0 else None
-    moves = {left, -right} - {0}
-    if len(moves) > 1:
-        return None
-    move = moves.pop() if moves else 0
-    return move if test.op in (">", ">=") else -move
+from freshview.calculus.terms import Cmp, Exists, Expr, Lift, Sum, View
+from freshview.calculus.trend import Trends, side, trend
 
 
 @dataclass

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from freshview.calculus.functions import BUILTINS
-from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.schema import Column, EventTime, Query, Relation
 from freshview.calculus.terms import Order
 from freshview.calculus.text import read, show
 from freshview.calculus.types import read_type
@@ -69,7 +69,8 @@ def _show_relation(r: Relation, source: Source | None) -> list[object]:
     columns = _show_columns(r.columns)
     s = source
     origin = s and [s.kind, s.arguments, s.framing, s.format, s.options]
-    return [r.name, columns, r.static, r.key, origin]
+    time = r.time and [r.time.column, r.time.delay]
+    return [r.name, columns, r.static, r.key, origin, time]
 
 
 def _show_query(q: Query) -> list[object]:
@@ -80,13 +81,14 @@ def _show_query(q: Query) -> list[object]:
 
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
     """The catalog after a script, and its queries."""
-    for name, columns, static, key, origin in entry["relations"]:
+    for name, columns, static, key, origin, time in entry["relations"]:
         source = None
         if origin is not None:
             kind, arguments, framing, format_, options = origin
             pairs = tuple((str(k), v) for k, v in options)
             source = Source(kind, tuple(arguments), framing, format_, pairs)
-        relation = Relation(name, _columns(columns), static, tuple(key))
+        event_time = time and EventTime(*time)
+        relation = Relation(name, _columns(columns), static, tuple(key), event_time)
         catalog = catalog.with_relation(relation, source)
     queries = []
     for name, columns, vars, term, order, factorized in entry["queries"]:

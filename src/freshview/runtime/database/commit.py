@@ -9,7 +9,7 @@ from freshview.calculus.rows import left_range
 from freshview.calculus.scope import may_refuse
 from freshview.errors import BadValue, Overflow, Place, StateLost
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
+from freshview.runtime.relations.stored_base import AnyBase, StoredBase, is_lost
 from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.maintained import MaintainedView
 
@@ -66,7 +66,7 @@ def commit(
         for group in fell_back:
             group.undo_fall_back()
         for group, change in reversed(followed):
-            _back(group, change, bases[change.relation.name])
+            _back(group, change)
         for change in reversed(entered):
             bases[change.relation.name].leave(change)
         raise
@@ -172,9 +172,9 @@ def row_of(problem: BadValue, change: Change) -> Place:
     return Place(f"row {number} of '{name}'" if number else f"a change of '{name}'")
 
 
-def _back(group: ViewGroup, change: Change, base: AnyBase) -> None:
+def _back(group: ViewGroup, change: Change) -> None:
     """Take a change back from a group."""
-    if group.built is None and not isinstance(base, StatelessBase):
+    if group.built is None and group.can_recompute:
         group.reset()  # the bases go back too, and it is filled from them when it is needed
     else:
         group.take_back(change)
@@ -185,7 +185,7 @@ def fill(change: Change, base: AnyBase, groups: Sequence[ViewGroup]) -> None:
     for view in [v for group in groups for v in group.readers([change.relation.name])]:
         if view.history is not None:
             view.history.collector.hold()  # its next change tells what these rows do to it
-    if isinstance(base, StatelessBase):
+    if is_lost(base):
         _fill_unkept(change, groups)
         return
     base.enter(change)

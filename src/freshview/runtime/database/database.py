@@ -11,16 +11,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, SupportsIndex, TypeAlias
 
-from freshview.calculus.schema import Query, Relation
+from freshview.calculus.schema import Query
 from freshview.calculus.types import Type
 from freshview.errors import BadRow, FreshviewError
 from freshview.plan.options import Strategy
 from freshview.plan.switches import Switches
 from freshview.program.terms import Program
 from freshview.runtime.compile.script_cache import load_script
-from freshview.runtime.database.commit import commit, fill
+from freshview.runtime.database.commit import fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
-from freshview.runtime.database.declare import declare
+from freshview.runtime.database.declare import declare, static_table
 from freshview.runtime.database.fork import HalfChanged, watch
 from freshview.runtime.database.route import Routes, route_of
 from freshview.runtime.database.state import State
@@ -28,7 +28,8 @@ from freshview.runtime.database.tiering import Tiering
 from freshview.runtime.database.writer import Writer
 from freshview.runtime.functions import check_callable, from_python
 from freshview.runtime.ingest.change import Change, Hook, row_change
-from freshview.runtime.ingest.products import Combined, any_change, decomposed
+from freshview.runtime.ingest.event_time import StreamTime
+from freshview.runtime.ingest.products import Combined, any_change, decomposed, factors_of
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.handles import factorized_handle, handle
 from freshview.runtime.views.subscriptions import Subscriptions
@@ -203,16 +204,9 @@ class Database:
             stream = self.state.stream(name)
             change = self._hooked(any_change(stream, rows))
             if decompose and not isinstance(change, Combined):
-                change = decomposed(change, self._groups(stream))
+                change = decomposed(change, factors_of(stream, self.state.settings.products))
             changes.append(change)
         self._change(changes)
-
-    def _groups(self, stream: Relation) -> Sequence[Sequence[str]]:
-        for name, groups in self.state.settings.products.items():
-            if name.lower() == stream.name.lower():
-                columns = {c.name.lower(): c.name for c in stream.columns}
-                return [[columns.get(c.lower(), c) for c in group] for group in groups]
-        return ()
 
     def writer(self, relation: str) -> Writer:
         """What inserts and deletes single rows of a stream the fast way.
@@ -252,17 +246,9 @@ class Database:
 
     def load(self, relation: str, rows: object) -> int:
         """Add rows to a static table, before the first change of a stream; tells how many."""
-        table = self.state.catalog.relation(relation)
-        if not table.static:
-            raise BadRow(f"'{table.name}' is a stream", instead="use insert")
-        change = self._hooked(row_change(table, rows))
         with self.still():
-            groups = self.state.readers[table.name]
-            if self.state.has_changes and groups:
-                raise BadRow(
-                    f"'{table.name}' is a static table, and changes have arrived",
-                    instead="load it first, or declare it with CREATE STREAM",
-                )
+            table = static_table(self.state, relation)
+            change = self._hooked(row_change(table, rows))
             self._tiering.prepare([change], self.state)
             try:  # other groups may read the table now
                 fill(change, self.state.bases[table.name], self.state.readers[table.name])
@@ -270,6 +256,21 @@ class Database:
                 self.rewire()  # even after an error the views have other engines
             self.state.fed.add(table.name)
             return change.size
+
+    # -- event time --------------------------------------------------------------------------------
+
+    def event_time(self, stream: str) -> StreamTime:
+        """How far the time of a stream has come: its watermark, and the rows that came too late.
+
+        The stream was declared with `WATERMARK FOR column AS column - delay`.
+        """
+        with self.still():
+            return self.state.times.of(self.state.stream(stream))
+
+    def advance(self, stream: str, to: object) -> None:
+        """Promise that no row of a stream is before this time, also where none has come so far."""
+        with self.still():
+            self.state.times.advance(self.state.stream(stream), to)
 
     def _single(self, relation: str, rows: tuple[object, ...]) -> Writer | None:
         """What takes rows one by one, if this is plainly one row, and its relation has a route."""
@@ -307,18 +308,14 @@ class Database:
         self._subscriptions.deliver()
 
     def _commit(self, changes: Sequence[Change]) -> None:
-        changes_by_view = commit(changes, self.state.bases, self.state.readers)
-        self.state.version += 1
-        followed = dict.fromkeys(g for c in changes for g in self.state.readers[c.relation.name])
-        if self._tiering.replace(changes, followed, self.state):
+        state = self.state
+        changes_by_view = state.commit(changes)
+        followed = dict.fromkeys(g for c in changes for g in state.readers[c.relation.name])
+        if self._tiering.replace(changes, followed, state):
             self.rewire()
-        for change in changes:
-            if change.relation.name not in self.state.fed and change.size:
-                self.state.fed.add(change.relation.name)
-                self.state.has_changes = True
         for view, part in changes_by_view.items():
             if part is not None:
-                self._subscriptions.record(view, self.state.version, part)
+                self._subscriptions.record(view, state.version, part)
 
     # -- versions and readers ----------------------------------------------------------------------
 
@@ -373,7 +370,8 @@ class Database:
         routes, waits = {}, False
         for relation in self.state.catalog.relations.values():
             name = relation.name
-            plain = not relation.static and not self._hooks.get(name) and not self.is_building
+            seen = relation.static or relation.time is not None or self._hooks.get(name)
+            plain = not seen and not self.is_building
             groups, base = self.state.readers[name], self.state.bases[name]
             waits = waits or not all(g.is_started for g in groups)
             route = route_of(relation, base, groups) if plain else None

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, MutableMapping
 
-from freshview.calculus.schema import Query
+from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import base_relations
-from freshview.errors import BadValue, FreshviewError, Place
+from freshview.errors import BadRow, BadValue, FreshviewError, Place
+from freshview.program.expiry import watermark_relation
 from freshview.runtime.database.declarations import Declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
-from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
+from freshview.runtime.relations.stored_base import AnyBase, WatermarkBase, is_lost
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.grouping import form_groups
@@ -69,16 +70,33 @@ def _maintained(
     state: State,
     query: Query,
     catalog: Catalog,
-    bases: Mapping[str, AnyBase],
+    bases: MutableMapping[str, AnyBase],
     settings: DatabaseSettings,
     number: int,
 ) -> MaintainedView:
     read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
+    marks = watermark_relation(used)
+    if marks is not None:
+        used.append(marks)
+        bases.setdefault(marks.name, WatermarkBase(marks))
     for r in used:
-        if r.name in state.fed and isinstance(bases[r.name], StatelessBase):
+        if r.name in state.fed and is_lost(bases[r.name]):
             raise FreshviewError(
                 f"'{query.name}' comes after rows of '{r.name}', which are not kept",
                 instead="declare views before the first rows, or connect with keep_rows=True",
             )
     return MaintainedView(query, used, catalog.functions, settings, number)
+
+
+def static_table(state: State, name: str) -> Relation:
+    """The static table of a name, while it may still be loaded."""
+    table = state.catalog.relation(name)
+    if not table.static:
+        raise BadRow(f"'{table.name}' is a stream", instead="use insert")
+    if state.has_changes and state.readers[table.name]:
+        raise BadRow(
+            f"'{table.name}' is a static table, and changes have arrived",
+            instead="load it first, or declare it with CREATE STREAM",
+        )
+    return table

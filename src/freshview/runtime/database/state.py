@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, UnknownName
+from freshview.runtime.database.commit import commit
 from freshview.runtime.database.declarations import Declaration
+from freshview.runtime.database.expiry import Expiry
+from freshview.runtime.ingest.change import Change
+from freshview.runtime.ingest.event_time import EventTimes
 from freshview.runtime.relations.stored_base import AnyBase
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql import Catalog
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(slots=True)
@@ -33,6 +41,9 @@ class State:
     """Whether rows of a stream have arrived, after which static tables take no more."""
     fed: set[str] = field(default_factory=set)
     """The relations that rows have reached."""
+    times: EventTimes = field(default_factory=EventTimes)
+    """How far the time of streams has come that have one."""
+    expiry: Expiry = field(default_factory=Expiry)
 
     def view(self, name: str) -> MaintainedView:
         """The view of a name."""
@@ -62,6 +73,21 @@ class State:
                 instead="load it before the first change, or declare it with CREATE STREAM",
             )
         return relation
+
+    def commit(self, changes: Sequence[Change]) -> dict[MaintainedView, pa.Table | None]:
+        """Apply changes, without their late rows, as the next version; see `commit.commit`."""
+        admission = self.times.admit(changes)
+        marks = self.expiry.due(admission.changes, self.times, self.bases.values())
+        changes_by_view = commit([*marks, *admission.changes], self.bases, self.readers)
+        self.times.accept(admission)
+        for mark in marks:
+            self.expiry.confirm(mark, self.readers[mark.relation.name])
+        self.version += 1
+        for change in admission.changes:
+            if change.relation.name not in self.fed and change.size:
+                self.fed.add(change.relation.name)
+                self.has_changes = True
+        return changes_by_view
 
     def count_rows(self, rows: int, relation: str) -> None:
         """Count rows of a relation that came one by one, each a version."""

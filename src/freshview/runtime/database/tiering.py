@@ -17,7 +17,12 @@ from freshview.runtime.database.expected_work import is_busy, is_slow
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.relations.base import Base
-from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase, moved
+from freshview.runtime.relations.stored_base import (
+    AnyBase,
+    StoredBase,
+    is_lost,
+    moved,
+)
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.grouping import merged, partners, split
@@ -114,7 +119,7 @@ class Tiering:
         for group in targets.values():
             if group.built is None:
                 for r in group.relations:  # the reference engine takes static tables all at once
-                    if r.static and isinstance(bases[r.name], StatelessBase):
+                    if r.static and is_lost(bases[r.name]):
                         bases[r.name] = Base(r)
         return [(target, own) for own, target in targets.items()]
 

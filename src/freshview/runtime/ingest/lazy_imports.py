@@ -21,5 +21,6 @@ class Later:
         return value
 
 
+np = Later("numpy")
 pa = Later("pyarrow")
 pc = Later("pyarrow.compute")

@@ -246,6 +246,17 @@ def _table(relation: Relation, factor: object, names: Mapping[str, str]) -> pa.T
     return table.rename_columns([names.get(n.lower(), n) for n in table.column_names])
 
 
+def factors_of(
+    stream: Relation, products: Mapping[str, Sequence[Sequence[str]]]
+) -> list[list[str]]:
+    """The groups of columns by whose products a stream was declared to change, if it was."""
+    columns = {c.name.lower(): c.name for c in stream.columns}
+    for name, groups in products.items():
+        if name.lower() == stream.name.lower():
+            return [[columns.get(c.lower(), c) for c in group] for group in groups]
+    return []
+
+
 def decomposed(change: Change, groups: Sequence[Sequence[str]]) -> Change:
     """The same change as products of two groups of columns, if that is much shorter."""
     from freshview.factorized.products import Factors, decompose

@@ -19,6 +19,7 @@ from freshview.runtime.database.database import Database
 from freshview.runtime.database.declarations import Script, read_declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.columns import rows_of
+from freshview.runtime.persistence.event_times import read_times
 from freshview.runtime.persistence.manifest import Manifest, folder_of, read_manifest
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import StoredBase
@@ -66,6 +67,7 @@ def restore(
     db.state.regroup([_restored_group(db.state, entry, folder) for entry in _groups(body)])
     db.state.version, db.state.has_changes = body["version"], body["changed"]
     db.state.fed = set(body["fed"])
+    db.state.times.by_stream.update(read_times(body.get("times", {}), db.state.catalog))
     db.rewire()
     return db
 

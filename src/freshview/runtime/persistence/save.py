@@ -19,6 +19,7 @@ from freshview.runtime.compile.compile_view import python_functions
 from freshview.runtime.database.declarations import show_declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.columns import COUNT, table_of
+from freshview.runtime.persistence.event_times import show_times
 from freshview.runtime.persistence.manifest import write_manifest
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import AnyBase, StoredBase
@@ -47,6 +48,7 @@ def save(state: State, path: Path) -> None:
             "version": state.version,
             "changed": state.has_changes,
             "fed": sorted(state.fed),
+            "times": show_times(state.times),
             "folder": folder.name,
             "groups": groups,
             "bases": bases,

@@ -115,6 +115,13 @@ class StatelessBase:
         return {}
 
 
+class WatermarkBase(StatelessBase):
+    """The watermarks of streams: they pass, and engines that are filled anew do without them.
+
+    What an engine has forgotten by them is what it can do without, so it may be filled with it.
+    """
+
+
 AnyBase: TypeAlias = Base | StoredBase | StatelessBase
 
 
@@ -127,3 +134,8 @@ def moved(base: Base, store: Kernel) -> AnyBase:
         base.stays = True
         return base
     return stored
+
+
+def is_lost(base: AnyBase) -> bool:
+    """Whether the rows of a relation have passed, and no engine can be filled with them again."""
+    return isinstance(base, StatelessBase) and not isinstance(base, WatermarkBase)

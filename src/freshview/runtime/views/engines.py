@@ -24,7 +24,7 @@ from freshview.runtime.compile.kernels import BuiltKernel
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.columns import COUNT, table_of
 from freshview.runtime.ingest.products import Combined
-from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
+from freshview.runtime.relations.stored_base import AnyBase, is_lost
 from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Payloads
 
@@ -115,7 +115,7 @@ class KernelGroupEngine(_GroupEngine[KernelEngine]):
         for base in sorted(bases, key=lambda b: not b.relation.static):
             if base.size:
                 base.fill(self.instance, self.index[base.relation.name])
-        if not any(isinstance(base, StatelessBase) for base in bases):
+        if not any(is_lost(base) for base in bases):
             self.instance.ready()  # what static tables take out of its range shows now
 
     def apply(self, change: Change, back: bool = False) -> None:

@@ -15,6 +15,7 @@ from freshview.program.terms import Program
 from freshview.program.text import show_program
 from freshview.reference.engine.changes import touching
 from freshview.runtime.compile.compiled_plan import CompiledPlan
+from freshview.runtime.views.joins import joins
 from freshview.simplify import Rule, simplify
 
 
@@ -45,6 +46,7 @@ def explain(
 
     simplify(query.term, listener=record)
     compared = _compared(query, program, plan)
+    joined = joins(program, ordered=plan is not None)
     choice = program.notes or ("every map is maintained by deltas",)
     return "\n\n".join(
         [
@@ -53,6 +55,7 @@ def explain(
             "\n".join(["== simplified", *(steps or ["no rule applies"])]),
             "\n".join(["== choice", *choice]),
             f"== program\n{show_program(abbreviate_program(replace(program, notes=()))).rstrip()}",
+            *(["\n".join(["== joins", *joined])] if joined else []),
             *(["\n".join(["== shared", _shared(others)])] if others else []),
             *(
                 ["\n".join(["== engine", *_engine(program, note, plan, centre, arrival)])]

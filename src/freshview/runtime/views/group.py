@@ -15,7 +15,7 @@ from freshview.program.terms import Program
 from freshview.runtime.compile.compile_view import compile_group
 from freshview.runtime.compile.kernels import BuiltKernel
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
+from freshview.runtime.relations.stored_base import AnyBase, is_lost
 from freshview.runtime.views.engines import GroupEngine, KernelGroupEngine, ReferenceGroupEngine
 from freshview.runtime.views.kernel_range import holds_the_same, mixes_widths, run_as_kernel
 from freshview.runtime.views.maintained import MaintainedView
@@ -200,9 +200,7 @@ class ViewGroup:
     @property
     def can_recompute(self) -> bool:
         """Whether the reference engine can compute the views from the base rows."""
-        return not self.headers and not any(
-            isinstance(b, StatelessBase) for b in self._read_bases()
-        )
+        return not self.headers and not any(map(is_lost, self._read_bases()))
 
     def fall_back(self) -> None:
         """Let the reference engine take over from a kernel that cannot follow.

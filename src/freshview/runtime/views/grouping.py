@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from freshview.errors import NotNative
 from freshview.program.updates import Mode
 from freshview.runtime.compile.compile_view import compile_view
-from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
+from freshview.runtime.relations.stored_base import AnyBase, is_lost
 from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.maintained import MaintainedView
 
@@ -98,7 +98,7 @@ def split(group: ViewGroup, bases: Mapping[str, AnyBase]) -> list[ViewGroup]:
 
 
 def _may_join(group: ViewGroup, bases: Mapping[str, AnyBase], fed: Collection[str]) -> bool:
-    lost = any(isinstance(bases[r.name], StatelessBase) and r.name in fed for r in group.relations)
+    lost = any(r.name in fed and is_lost(bases[r.name]) for r in group.relations)
     falls_back = group.built is None and group.had_kernel
     return not (lost or falls_back or group.alone or group.note)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from freshview.calculus.schema import Column, Relation
+from freshview.calculus.schema import Column, EventTime, Relation
 from freshview.calculus.types import Type
 from freshview.errors import AmbiguousName, Place, SyntaxProblem, TypeProblem, UnsupportedSql
 from freshview.sql.catalog import Source
 from freshview.sql.ddl.cursor import Cursor, shown
 from freshview.sql.ddl.sources import ClausePlaces, check_source
 from freshview.sql.ddl.types import read_type
+from freshview.sql.ddl.watermarks import read_watermark
 from freshview.sql.script import Token
 from freshview.sql.terms import CreateRelation, CreateType
 
@@ -23,14 +24,15 @@ class _Columns:
 
     columns: list[Column]
     key: tuple[str, ...] = ()
+    time: EventTime | None = None
 
 
 def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
     """The rest of CREATE STREAM or CREATE TABLE, from the name on."""
     at = cursor.peek().at
     name = cursor.name()
-    declared = _columns(cursor)
-    relation = Relation(name, _typed(declared), static, declared.key)
+    declared = _columns(cursor, static=static)
+    relation = Relation(name, _typed(declared), static, declared.key, declared.time)
     source = _source(cursor, relation) if cursor.accept("FROM") else None
     rest = cursor.peek()
     if rest.kind != "end":
@@ -79,13 +81,18 @@ def _typed(declared: _Columns) -> tuple[Column, ...]:
     )
 
 
-def _columns(cursor: Cursor) -> _Columns:
+def _columns(cursor: Cursor, *, static: bool) -> _Columns:
     declared = _Columns([])
     cursor.expect("(")
     while True:
         at = cursor.peek().at
         if cursor.accept("PRIMARY KEY"):
             _set_key(declared, cursor.names(), at)
+        elif cursor.accept("WATERMARK", "FOR"):
+            if declared.time is not None:
+                raise AmbiguousName("there are two watermarks", instead="write one", at=at)
+            columns = _typed(declared)
+            declared.time = read_watermark(cursor, columns, static=static)
         elif cursor.peek().word in ("FOREIGN KEY", "CONSTRAINT", "UNIQUE", "CHECK"):
             raise UnsupportedSql(
                 f"{cursor.peek().word} is not supported", instead="leave it out", at=at

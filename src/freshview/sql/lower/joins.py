@@ -114,7 +114,8 @@ def _table(item: Table, env: Env) -> Joined:
     atom = Rel(relation.name, tuple(b.var for b in columns))
     done = _item(atom, item.alias, columns, item.columns, item)
     key = tuple(b.var for k in relation.key for b in columns if b.name.lower() == k.lower())
-    return replace(done, items=(replace(done.items[0], key=key),))
+    time = None if relation.time_column is None else columns[relation.time_column]
+    return replace(done, items=(replace(done.items[0], key=key, time=time),))
 
 
 def _rows(item: Table, query: Query, env: Env) -> Joined:

@@ -20,11 +20,15 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class FromItem:
-    """One table instance in FROM; `key` are variables that determine its row."""
+    """One table instance in FROM.
+
+    `key` are variables that determine its row; `time` is its event time.
+    """
 
     alias: str
     columns: tuple[Bound, ...]
     key: tuple[str, ...] = ()
+    time: Bound | None = None
 
 
 @dataclass(frozen=True)

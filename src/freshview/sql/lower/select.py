@@ -18,6 +18,7 @@ from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound
 from freshview.sql.lower.select_list import bind_column, select_list
 from freshview.sql.lower.val import Val, not_null
+from freshview.sql.lower.windows import within
 from freshview.sql.terms import (
     Aggregate,
     Lifted,
@@ -105,7 +106,7 @@ def _body(query: Select, env: Env) -> Body:
     joined = sources(query.sources, env)
     inner = replace(env, scope=joined.scope(env.scope))
     factors = joined.factors
-    for condition in conjuncts(query.where):
+    for condition in (*conjuncts(query.where), *within(query, joined)):
         test = inner.resolve(condition)
         refuse_aggregates(test, "WHERE")
         factors = (*factors, inner.condition(test, True))

@@ -23,6 +23,7 @@ from freshview.sql.parse.calls import LIFTS
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
+from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
 from freshview.sql.terms import CreateView, Select, Statement
 
@@ -136,6 +137,8 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
             at=script.place(raw[0].start),
         )
+    end, window = find_window([_token(t, script) for t in raw])
+    raw = raw[:end]
     _check_lists(raw, script)
     try:
         trees = Dialect.get_or_raise("spark").parser().parse(_lifted(raw, script), script.text)
@@ -144,7 +147,8 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
-    return select(Node(trees[0], script, GRAMMAR, at))
+    query = select(Node(trees[0], script, GRAMMAR, at))
+    return query if window is None else replace(query, window=window)
 
 
 def _check_names(raw: list[RawToken], script: Script) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from freshview.calculus.terms import Cmp, Sum
 from freshview.calculus.text import read
-from freshview.codegen.lower.monotonicity import side, trend
+from freshview.calculus.trend import SHIFTS, side, trend
 from freshview.codegen.lower.ranges import ranges
 
 
@@ -26,6 +26,22 @@ from freshview.codegen.lower.ranges import ranges
 )
 def test_trend(text: str, move: int | None) -> None:
     assert trend(read(text), {"x": 1}) == move
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("{add_seconds(x, 300)}", 1),
+        ("{add_months(x, 1)}", 1),
+        ("{add_days(y, x)}", None),
+        ("{days_between(x, y)}", 1),
+        ("{days_between(y, x)}", -1),
+        ("{year(x)}", None),
+    ],
+)
+def test_trend_of_times(text: str, move: int | None) -> None:
+    assert trend(read(text), {"x": 1}, SHIFTS) == move
+    assert trend(read(text), {"x": 1}) is None  # these may have no answer
 
 
 @pytest.mark.parametrize(
