@@ -62,6 +62,18 @@ struct Bucket {
   }
 #endif
   u32 empty() const { return look(0).empty; }
+
+  // Fills a slot. The line is written as a whole: the next row is often put into the same one, and looking
+  // at a line of which a part was just written has to wait until that has reached the cache.
+  void put(u32 at, Slot x) {
+#if defined(__AVX512F__)
+    const __m512i all = _mm512_loadu_si512(slot);
+    const __m512i both = _mm512_set1_epi64(i64(u64(x.row) << 32 | x.tag));
+    _mm512_storeu_si512(slot, _mm512_mask_mov_epi64(all, __mmask8(1u << at), both));
+#else
+    slot[at] = x;
+#endif
+  }
   static u32 first(u32 bits) { return u32(__builtin_ctz(bits)) / 2; }
 
  private:
@@ -148,7 +160,7 @@ struct Slots {
         f(buckets[i].slot[Bucket::first(left)].row - 1);
       }
       if (!look.empty) continue;
-      buckets[i].slot[Bucket::first(look.empty)] = Slot{tag, row + 1};
+      buckets[i].put(Bucket::first(look.empty), Slot{tag, row + 1});
       break;
     }
     s.entries++;
