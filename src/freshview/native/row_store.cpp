@@ -395,7 +395,7 @@ struct Store {
   }
 
   bool can_move(const Block& b) const {
-    const u64 rows = u64(records.next_room(b.live)) + b.live;
+    const u64 rows = u64(records.next_room(b.live)) + b.live + room_to_lay_out();
     const u64 bytes = (rows * k.row_bytes + records.text_bytes(b)) * 5 / 4 + (1 << 20);
     return env.arena.prepare(bytes) && env.scratch.prepare(u64(b.live) * 2 * k.row_bytes + (1 << 20));
   }
@@ -529,10 +529,8 @@ struct Store {
   bool has_room(const Batch& b, i64 rows, bool indexes) const {
     u64 bytes = 1 << 16;
     if (rows) {
-      bytes += (u64(rows) + records.next_room(u64(rows))) * k.row_bytes;
+      bytes += (u64(rows) + records.next_room(u64(rows)) + room_to_lay_out()) * k.row_bytes;
       for (int c = 0; c < k.width; c++) {
-        if (k.fields[c].kind == Decimal128 && b.form_of(c) == Plain && s.blocks.open)
-          bytes += u64(records.open().room) * k.row_bytes;  // it may have to be widened
         if (k.fields[c].kind != Text) continue;
         bytes += 1 << 10;
         if (b.form_of(c) == Plain)
@@ -547,6 +545,9 @@ struct Store {
     if (indexes && wide != s.index.room) bytes += wide * sizeof(Slot) * 5 / 4;
     return env.arena.prepare(bytes);
   }
+
+  // Rows that may have to be laid out anew, as others need wider columns.
+  u64 room_to_lay_out() const { return s.blocks.open ? records.open().room : 0; }
 
   // Makes lists of the rows that come and of those that go.
   void split(const Batch& b, u32* comes, u32* goes) const {
@@ -622,18 +623,20 @@ struct Store {
 
   void write(Spot x, Output& out, i64 at) const {
     for (int c = 0; c < k.width; c++) {
-      if (k.fields[c].kind == Decimal128) {
-        static_cast<i128*>(out.column[c])[at] = records.decimal_at(x, c);
-        continue;
+      void* const column = out.column[c];
+      switch (k.fields[c].kind) {
+        case Decimal128: static_cast<i128*>(column)[at] = x.decimal(c); break;
+        case Date: static_cast<i32*>(column)[at] = x.date(c); break;
+        case Bool: static_cast<i8*>(column)[at] = x.get<i8>(c); break;
+        case Text: static_cast<Sym*>(column)[at] = x.symbol(c); break;
+        default: static_cast<i64*>(column)[at] = x.integer(c);
       }
-      const Place place = x.block->column[c];
-      memcpy(static_cast<char*>(out.column[c]) + u64(at) * place.size, x.record + place.at, place.size);
     }
   }
 
-  template <class T> void read_column(int c, void* to) const {
+  template <class T, class Value> void read_column(void* to, Value value) const {
     T* out = static_cast<T*>(to);
-    each_row([&](Spot x) { *out++ = x.get<T>(c); });
+    each_row([&](Spot x) { *out++ = value(x); });
   }
 
   // All the rows, then how often each is there.
@@ -642,12 +645,13 @@ struct Store {
     out.size = i64(s.blocks.live);
     if (!out.size) return;
     for (int c = 0; c < k.width; c++) {
-      i128* decimals = static_cast<i128*>(out.column[c]);
+      void* const column = out.column[c];
       switch (k.fields[c].kind) {
-        case Decimal128: each_row([&](Spot x) { *decimals++ = records.decimal_at(x, c); }); break;
-        case Date: read_column<i32>(c, out.column[c]); break;
-        case Bool: read_column<i8>(c, out.column[c]); break;
-        default: read_column<i64>(c, out.column[c]);
+        case Decimal128: read_column<i128>(column, [=](Spot x) { return x.decimal(c); }); break;
+        case Date: read_column<i32>(column, [=](Spot x) { return x.date(c); }); break;
+        case Bool: read_column<i8>(column, [=](Spot x) { return x.get<i8>(c); }); break;
+        case Text: read_column<Sym>(column, [=](Spot x) { return x.symbol(c); }); break;
+        default: read_column<i64>(column, [=](Spot x) { return x.integer(c); });
       }
     }
     i64* counts = static_cast<i64*>(out.column[k.width]);
@@ -707,8 +711,8 @@ static bool describes(const RowKernel& k, int width, const Column* columns, cons
 }
 
 static u64 row_bytes_of(const Field* fields, int width) {
-  u64 bytes = 8;
-  for (int c = 0; c < width; c++) bytes += fields[c].kind == Decimal128 ? 16 : Records::size_of(fields[c].kind);
+  u64 bytes = 16;
+  for (int c = 0; c < width; c++) bytes += fields[c].kind == Decimal128 ? 16 : 8;
   return bytes;
 }
 
