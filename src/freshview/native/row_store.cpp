@@ -79,24 +79,37 @@ struct Store {
   }
 
   // Tags are hashes, but for the last bits, which are those of the last integer: numbers that follow
-  // each other, as keys do in most streams, are in the same bucket.
+  // each other, as keys do in most streams, are in the same bucket. Three bits more, or as many of
+  // the first integer if there are several, are added to the bucket's number in its run of eight: what
+  // comes next is in the next line.
   template <class F> void hash(i64 n, F mix_column) {
-    u64 hash[AT_ONCE], near[AT_ONCE];
-    for (i64 i = 0; i < n; i++) hash[i] = near[i] = 0;
-    int last = -1;
+    constexpr u32 STEPS = 8, STEP_BITS = 3;
+    u64 hash[AT_ONCE], near[AT_ONCE], step[AT_ONCE];
+    for (i64 i = 0; i < n; i++) hash[i] = near[i] = step[i] = 0;
+    int first = -1, last = -1;
+    for (int c = 0; c < k.width; c++) {
+      if (!is_hashed(c) || k.fields[c].kind != Int) continue;
+      if (first < 0) first = c;
+      last = c;
+    }
+    const bool one = first == last;
     for (int c = 0; c < k.width; c++)
-      if (is_hashed(c) && k.fields[c].kind == Int) last = c;
-    for (int c = 0; c < k.width; c++)
-      if (is_hashed(c) && c != last) mix_column(c, hash, nullptr);
-    if (last >= 0) mix_column(last, hash, near);
-    for (i64 i = 0; i < n; i++)
-      tag[i] = u32(hash[i] >> 32) << NEAR_BITS | u32(last < 0 ? hash[i] >> 62 : near[i]);
+      if (is_hashed(c) && c != first && c != last) mix_column(c, hash, Records::Apart{nullptr, 0});
+    if (!one) mix_column(first, hash, Records::Apart{step, STEP_BITS});
+    if (last >= 0) mix_column(last, hash, Records::Apart{near, one ? NEAR_BITS + STEP_BITS : NEAR_BITS});
+    for (i64 i = 0; i < n; i++) {
+      if (one) step[i] = near[i] >> NEAR_BITS;
+      if (last < 0) near[i] = hash[i];
+      const u32 high = u32(hash[i] >> 32);
+      tag[i] = ((high & ~(STEPS - 1)) | ((high + u32(step[i])) & (STEPS - 1))) << NEAR_BITS |
+               u32(near[i] & ((1 << NEAR_BITS) - 1));
+    }
   }
   void hash_batch_rows(const Batch& b, const u32* rows, i64 n) {
-    hash(n, [&](int c, u64* out, u64* near) { records.mix_batch_rows(b, c, rows, n, out, near); });
+    hash(n, [&](int c, u64* out, Records::Apart apart) { records.mix_batch_rows(b, c, rows, n, out, apart); });
   }
   void hash_stored(const Block& b, u32 from, i64 n) {
-    hash(n, [&](int c, u64* out, u64* near) { records.mix_stored(b, from, c, n, out, near); });
+    hash(n, [&](int c, u64* out, Records::Apart apart) { records.mix_stored(b, from, c, n, out, apart); });
   }
 
   // f(block, its number, from, n) for the rows of all blocks, some at a time.

@@ -613,17 +613,22 @@ struct Records {
     }
   }
 
-  // Mixes integers into hashes, but for their last bits, which go elsewhere.
-  static void mix_apart(u64 x, u64& hash, u64& near) {
-    hash = mix(hash, x >> NEAR_BITS);
-    near = x & ((1 << NEAR_BITS) - 1);
-  }
+  // Where the last bits of integers go, which are not mixed into hashes; nowhere as long as `low` is null.
+  struct Apart {
+    u64* low;
+    u32 bits;
+
+    void mix_in(u64 x, i64 i, u64& hash) const {
+      hash = mix(hash, x >> bits);
+      low[i] = x & ((u64(1) << bits) - 1);
+    }
+  };
 
   // Mixes a column of stored rows that lie side by side into their hashes.
-  void mix_stored(const Block& b, u32 from, int c, i64 n, u64* hash, u64* near) const {
+  void mix_stored(const Block& b, u32 from, int c, i64 n, u64* hash, Apart apart) const {
     for (i64 i = 0; i < n; i++) {
       const u64 x = word_at(spot(b, u64(from + i)), c);
-      if (near) mix_apart(x, hash[i], near[i]);
+      if (apart.low) apart.mix_in(x, i, hash[i]);
       else hash[i] = mix(hash[i], x);
     }
   }
@@ -634,10 +639,10 @@ struct Records {
   }
 
   // The same of rows of a batch.
-  void mix_batch_rows(const Batch& b, int c, const u32* rows, i64 n, u64* hash, u64* near) const {
-    if (near) {
+  void mix_batch_rows(const Batch& b, int c, const u32* rows, i64 n, u64* hash, Apart apart) const {
+    if (apart.low) {
       const i64* column = static_cast<const i64*>(b.column[c]);
-      for (i64 i = 0; i < n; i++) mix_apart(word(column[rows[i]]), hash[i], near[i]);
+      for (i64 i = 0; i < n; i++) apart.mix_in(word(column[rows[i]]), i, hash[i]);
       return;
     }
     switch (fields[c].kind) {
