@@ -473,7 +473,8 @@ struct Store {
   // What is left to do after a batch that was admitted.
   void settle(const Mark& mark) {
     sweep();
-    for (i64 i = 0; i < steps; i++) tidy(done[i].row >> 16);
+    for (i64 i = 0; i < steps; i++)
+      if (!i || done[i].row >> 16 != done[i - 1].row >> 16) tidy(done[i].row >> 16);
     if (mark.open) tidy(mark.open - 1);
     if (s.blocks.open && records.open().used && !records.open().live)
       records.rewind(Mark{s.blocks.open, 0, 0, 0, 0});

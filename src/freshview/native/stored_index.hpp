@@ -169,9 +169,12 @@ struct Slots {
 
   // Where a row is: its bucket, and the slot in it.
   u64 bucket_of(u32 tag, u32 row, u32& slot) const {
-    for (u64 i = home(tag, mask());; i = (i + 1) & mask())
-      for (slot = 0; slot < PER_BUCKET; slot++)
+    for (u64 i = home(tag, mask());; i = (i + 1) & mask()) {
+      for (u32 left = all()[i].look(tag).of_tag; left; left &= left - 1) {
+        slot = Bucket::first(left);
         if (all()[i].slot[slot].row == row + 1) return i;
+      }
+    }
   }
 
   // A row has moved.

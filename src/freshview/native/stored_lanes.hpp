@@ -1,4 +1,4 @@
-// How the rows of a block lie: in groups of eight, the values of a column side by side in a group, and as
+// How the rows of a block lie: in groups of four, the values of a column side by side in a group, and as
 // wide as those of the block need.
 //
 // A group is written column by column with vectors, and it is short: a row that is looked at is in few
@@ -15,7 +15,7 @@ namespace fr {
 using i16 = int16_t;
 using u16 = uint16_t;
 
-constexpr u32 GROUP = 8;  // rows
+constexpr u32 GROUP = 4;  // rows
 
 struct Place {  // of a column: where its values begin in a group, and the bytes of each
   u32 at, size;

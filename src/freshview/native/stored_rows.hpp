@@ -497,13 +497,20 @@ struct Records {
     return held.size == text.size && same_bytes(held.at, text.at, text.size);
   }
 
-  // Most texts are shorter than a call is long; the last word may overlap the one before it.
+  // Most texts are shorter than a call is long. Their sizes differ, and a loop over them would be left
+  // where nobody expects it.
   static bool same_bytes(const char* a, const char* b, u32 n) {
+#if defined(__AVX512BW__)
+    if (n > 64) return memcmp(a, b, n) == 0;
+    const __mmask64 all = ~__mmask64(0) >> (64 - n);
+    return !n || !_mm512_cmpneq_epi8_mask(_mm512_maskz_loadu_epi8(all, a), _mm512_maskz_loadu_epi8(all, b));
+#else
     if (n < 8 || n > 64) return memcmp(a, b, n) == 0;
     auto word_at = [](const char* at) { u64 x; memcpy(&x, at, 8); return x; };
     u64 differs = word_at(a + n - 8) ^ word_at(b + n - 8);
     for (u32 i = 0; i + 8 < n; i += 8) differs |= word_at(a + i) ^ word_at(b + i);
     return !differs;
+#endif
   }
 
   bool same_value(Spot x, int c, const Batch& b, i64 i) const {
@@ -544,6 +551,10 @@ struct Records {
   // What a comparison of these rows reads is asked for before any of it is used.
   void fetch_rows(const Spot* spots, i64 n) const {
     for (i64 i = 0; i < n; i++) {
+      if (spots[i].block->stride <= u64(width) * 64) {
+        for (u64 at = 0; at < spots[i].block->stride; at += 64) fetch(spots[i].group + at);
+        continue;
+      }
       fetch(&spots[i].count());
       for (int c = 0; c < width; c++) fetch(spots[i].at(c));
     }
@@ -557,19 +568,42 @@ struct Records {
     }
   }
 
+  template <class T, class Stored>
+  static void compare_all(const Spot* spots, Place place, const T* values, const u32* rows, i64 n, u8* same) {
+    for (i64 i = 0; i < n; i++) {
+      Stored x;
+      memcpy(&x, spots[i].group + place.at + spots[i].lane * sizeof(Stored), sizeof(Stored));
+      same[i] &= resized<T>(x) == values[rows[i]];
+    }
+  }
+
+  // Most rows are in blocks that are laid out alike.
   template <class T>
   static void compare_numbers(const Spot* spots, int c, const void* column, const u32* rows, i64 n, u8* same) {
     const T* values = static_cast<const T*>(column);
-    for (i64 i = 0; i < n; i++) same[i] &= spots[i].integer(c) == resized<i64>(values[rows[i]]);
+    const Place place = spots[0].block->column[c];
+    bool alike = true;
+    for (i64 i = 1; i < n; i++) {
+      const Place other = spots[i].block->column[c];
+      alike &= other.at == place.at && other.size == place.size;
+    }
+    if (!alike) {
+      for (i64 i = 0; i < n; i++) same[i] &= spots[i].integer(c) == resized<i64>(values[rows[i]]);
+      return;
+    }
+    switch (place.size) {
+      case 1: return compare_all<T, i8>(spots, place, values, rows, n, same);
+      case 2: return compare_all<T, i16>(spots, place, values, rows, n, same);
+      case 4: return compare_all<T, i32>(spots, place, values, rows, n, same);
+      default: return compare_all<T, i64>(spots, place, values, rows, n, same);
+    }
   }
 
   static void compare_decimals(const Spot* spots, int c, const Batch& b, const u32* rows, i64 n, u8* same) {
-    const i64* narrow = b.form_of(c) == Narrow ? static_cast<const i64*>(b.column[c]) : nullptr;
-    for (i64 i = 0; i < n; i++) {
-      const bool alike = narrow && spots[i].block->column[c].size <= 8;
-      if (alike) same[i] &= spots[i].integer(c) == narrow[rows[i]];
-      else same[i] &= spots[i].decimal(c) == decimal_of(b, c, rows[i]);
-    }
+    bool narrow = b.form_of(c) == Narrow;
+    for (i64 i = 0; i < n; i++) narrow &= spots[i].block->column[c].size <= 8;
+    if (narrow) return compare_numbers<i64>(spots, c, b.column[c], rows, n, same);
+    for (i64 i = 0; i < n; i++) same[i] &= spots[i].decimal(c) == decimal_of(b, c, rows[i]);
   }
 
   template <class Text>
