@@ -52,8 +52,8 @@ FLAT = (0, 1)
 
 CLEARLY_LESS = 0.67
 """What such a plan must promise of the higher-order one to be chosen at once: how many rows a join
-finds is what is known least. Else it must be better than the higher-order plan with its changes. With
-seven tenths, the kernel of Q16 takes eight times as long."""
+finds is what is known least. Else it must be better than the higher-order plan with its changes.
+With seven tenths, the kernel of Q16 takes eight times as long."""
 
 MUCH_LESS = 0.4
 """View trees must promise this share at most: for Q5, 550 rows of work instead of 940 took twice
