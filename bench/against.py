@@ -3,7 +3,8 @@
 Both are loaded beside each other, each by a process of its own that has the same data, and run in
 turns: one waits while the other one works. Every figure is a ratio, the other commit's CPU seconds
 to ours, of medians; over 1 is faster now. Kernels alone run by default, and with `--door` what a
-user gets: `connect()` with its defaults. Planning times are compared, too.
+user gets: `connect()` with its defaults. Planning times are compared, too; through the door, the
+times from a view's text to its loaded kernel.
 
 In the mode of single rows a window carries many, after which the view is fresh. Where one of the
 two recomputes it once a window, both get their rows by calls of their own, at places of the stream;

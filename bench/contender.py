@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 PACKAGES = ("freshview", "freshet")
@@ -44,6 +46,7 @@ class Contender:
         self.workloads = import_module("workloads").WORKLOADS
         self._run: Callable[[str], float] = lambda _: 0.0
         self._waits = ""
+        self._cache = TemporaryDirectory()
 
     def names(self) -> list[tuple[str, str]]:
         """The queries that can be asked for."""
@@ -56,9 +59,13 @@ class Contender:
     def prepare(
         self, workload: str, query: str, mode: str, scale: float, door: bool, book: str
     ) -> float:
-        """Plan a query and build its kernel; the CPU seconds that planning takes at best."""
+        """Plan a query and build its kernel; the CPU seconds that planning takes at best.
+
+        Through the door these are the seconds from the view's text to its kernel.
+        """
         q, workload = self.queries, self._name(workload)
-        planned = min(self._plan(workload, query, mode) for _ in range(PLANS))
+        plan = self._load if door else self._plan
+        planned = min(plan(workload, query, mode) for _ in range(PLANS))
         program, catalog = q.program_of(workload, query, mode)
         stream = self._stream(workload, q.streams_of(program), scale, book)
         tables = {n: self.native.tables(scale)[n] for n in q.static_of(workload)}
@@ -85,6 +92,33 @@ class Contender:
         planned = time.process_time() - began
         gc.enable()
         return planned
+
+    def _load(self, workload: str, query: str, _: str) -> float:
+        """The CPU seconds from a view's text to its loaded kernel, once its library is compiled.
+
+        Of what was kept on disk only libraries stay.
+        """
+        cache = user_cache()
+        os.environ["XDG_CACHE_HOME"] = self._cache.name
+        seconds = []
+        for _ in range(2):  # the first one compiles, if no other has
+            for kept in Path(self._cache.name).glob("*/*"):
+                if kept.name != "kernels":
+                    shutil.rmtree(kept)
+            db = self.package.connect(engine="native")
+            db.execute(self.workloads[workload].schema.read_text())
+            gc.collect()
+            began = time.process_time()
+            db.execute(self._view(workload, query))
+            db.view(query).to_arrow()
+            seconds.append(time.process_time() - began)
+        os.environ["XDG_CACHE_HOME"] = cache
+        return seconds[-1]
+
+    def _view(self, workload: str, query: str) -> str:
+        """The statement that declares a query's view."""
+        text: str = self.workloads[workload].queries()[query].read_text()
+        return text if "CREATE VIEW" in text.upper() else f"CREATE VIEW {query} AS {text}"
 
     def _stream(self, workload: str, names: set[str], scale: float, book: str) -> Any:
         """The events; of a growing book, no order goes."""
@@ -136,8 +170,7 @@ class Contender:
         """`connect()` with defaults, batches over several streams, the view read at the end."""
         db = self.package.connect()
         db.execute(self.workloads[workload].schema.read_text())
-        text = self.workloads[workload].queries()[query].read_text()
-        db.execute(f"CREATE VIEW {query} AS {text}" if "CREATE VIEW" not in text.upper() else text)
+        db.execute(self._view(workload, query))
         for name, table in tables.items():
             if name in {r.name for r in db.view(query).relations}:
                 db.insert(name, table)
@@ -146,6 +179,11 @@ class Contender:
             db.apply({w.relation: _counted(w) for w in run})
         db.view(query).to_arrow()
         return time.process_time() - began
+
+
+def user_cache() -> str:
+    """Where this user's caches are."""
+    return os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
 
 
 def _counted(window: Any) -> Any:
