@@ -1,6 +1,6 @@
 // The rows of a base relation, whatever its columns are: compiled once, for all relations.
 //
-// Rows lie as records in blocks (`stored_rows.hpp`). As long as rows only come, and no key is
+// Rows lie in blocks (`stored_rows.hpp`). As long as rows only come, and no key is
 // declared, they are a log, and nothing is looked up. The first row that goes brings an index
 // (`stored_index.hpp`); with a declared key there is one from the start, by key. Without a key it is by
 // one or two columns that tell rows apart, as a sample shows. Where these prove not to, it is by all of them, and
