@@ -9,6 +9,8 @@ CONNECTED := $(CONNECTORS)/.ready
 # Tests wait now and then, mostly for a JVM: two processes more than there are cores.
 WORKERS = $(shell expr $$($(PYTHON) -c "import os; print(os.cpu_count())") + 2)
 LOCKS := requirements.lock requirements-compiler.lock requirements-java.lock
+# The processes of the tests read what the first of them has compiled, assertions included.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo lint test test-full test-sanitize check bench bench-native bench-models bench-spark bench-factorized \
 	bench-linear clean

@@ -195,7 +195,7 @@ def _counted(window: Any) -> Any:
 def main() -> None:
     """Answer requests until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever else is printed is no answer
+    os.dup2(2, 1)  # whatever else is printed is not an answer
     contender = Contender(Path(sys.argv[1]).resolve())
     for line in sys.stdin:
         request = json.loads(line)

@@ -114,7 +114,7 @@ def floors(
         began = time.perf_counter()
         flow.apply(batch)
         small.append(time.perf_counter() - began)
-        empty.append(empty_job(spark, flow.pipeline.workers, shuffles))
+        empty.append(empty_job(spark, flow.work.workers, shuffles))
     return {"small": small, "empty": empty}
 
 

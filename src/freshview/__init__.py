@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from freshview.durable.settings import FlowSettings
     from freshview.pipelines.open import materialized_view, pipeline
     from freshview.pipelines.pipeline import Pipeline
+    from freshview.program.statistics import Statistics as Sizes
     from freshview.runtime.database.connect import connect
     from freshview.runtime.database.database import Database
     from freshview.runtime.database.writer import Writer
@@ -33,6 +34,7 @@ __all__ = [
     "FreshviewWarning",
     "Pipeline",
     "Product",
+    "Sizes",
     "SparkProgram",
     "Statistics",
     "ViewHandle",
@@ -53,6 +55,7 @@ _HOMES = {
     "FactorizedView": "runtime.views.factorized",
     "Pipeline": "pipelines.pipeline",
     "Product": "runtime.ingest.products",
+    "Sizes": "program.statistics",
     "SparkProgram": "spark.matrix.program",
     "Statistics": "runtime.views.view",
     "ViewHandle": "runtime.views.view",
@@ -76,5 +79,7 @@ def __getattr__(name: str) -> Any:
     if name in ("linear", "models", "theta"):
         return import_module(f"freshview.{name}")
     if name in _HOMES:
-        return getattr(import_module(f"freshview.{_HOMES[name]}"), name)
+        # `Statistics` is what a view costs, so that of the data has another name here.
+        own = "Statistics" if name == "Sizes" else name
+        return getattr(import_module(f"freshview.{_HOMES[name]}"), own)
     raise AttributeError(f"module 'freshview' has no attribute '{name}'")

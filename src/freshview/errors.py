@@ -86,7 +86,7 @@ class BadRow(FreshviewError):
 
 
 class NotAdmitted(BadRow):
-    """Rows that a relation does not hold, or a second row for a key, in the form they came in."""
+    """A change deletes rows that are not there, or repeats a key; its net change may still fit."""
 
 
 class ProgramProblem(FreshviewError):
@@ -136,7 +136,7 @@ class OutOfMemory(FreshviewError):
 
 
 class StateLost(OutOfMemory):
-    """A kernel lost its state: memory ended in a change, or one cannot be taken back exactly."""
+    """A kernel lost its state: no memory for a change, or one that cannot be taken back exactly."""
 
 
 class SnapshotProblem(FreshviewError):

@@ -75,7 +75,7 @@ def ours(a: Asked) -> Asked:
     if isinstance(answer, float) and not math.isfinite(answer):
         answer = REFUSED  # doubles are finite
     elif answer == -(1 << 63) and isinstance(answer, int):
-        answer = REFUSED  # is no integer of ours
+        answer = REFUSED  # is not an integer of ours
     elif isinstance(value, str) and not value.isascii() and answer is not REFUSED:
         answer = REFUSED  # digits are those of ASCII
     elif value == "0x1p3":

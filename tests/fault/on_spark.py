@@ -51,7 +51,7 @@ def kill_one(spark: Any, flow: Flow, rng: random.Random, folder: Path) -> None:
     pids = list(executors(spark).values())
     os.kill(rng.choice(pids), signal.SIGKILL)
     for part in (folder / "memory").glob("*/p*"):
-        if not part.name.endswith(f"{flow.pipeline.driver:04}"):
+        if not part.name.endswith(f"{flow.work.driver:04}"):
             shutil.rmtree(part, ignore_errors=True)
 
 
@@ -145,7 +145,7 @@ def opened(folder: Path, rng: random.Random, queries: list[tuple[str, str]], lev
         level,
         settings=settings(folder),
     )
-    if Flow.exists(place) and beside.flow.pipeline.place != str(place):
+    if Flow.exists(place) and beside.flow.work.place != str(place):
         beside.flow.close()
         shutil.rmtree(kept)
         beside.folder = place

@@ -48,7 +48,7 @@ class Life:
 
     def go(self) -> None:
         """Restart and apply all that is missing: a source that is asked from its offset on."""
-        task.forget(self.beside.flow.pipeline.place)
+        task.forget(self.beside.flow.work.place)
         self.beside.restart()
         flow = self.beside.flow
         while flow.version < len(self.batches):
@@ -92,7 +92,7 @@ class Load(Life):
 
     def go(self) -> None:
         """Restart and load, unless all is known to be loaded."""
-        task.forget(self.beside.flow.pipeline.place)
+        task.forget(self.beside.flow.work.place)
         self.beside.restart()
         now = self.beside.flow._commit_log.commit
         if now.version < self.pieces or now.loading is not None:

@@ -38,7 +38,7 @@ KEYS = {
 LIVE = {"mddb": 60}  # of each relation; 120 elsewhere. Joins of four positions are slow.
 SHIFT = 1_000_003  # beyond every key that the generators draw
 COPIES = 10
-SLACK = 1.2  # a group that is no key may have a row more or less among the copies
+SLACK = 1.2  # a group that is not a key may have a row more or less among the copies
 CHANGED = 20  # rows of each relation that leave and come back
 
 Name = tuple[str, str]

@@ -40,7 +40,7 @@ def recompute(e: Expr, *, batches: bool) -> Program:
             follow = Statement(copy, "+=", Delta(name, names))
             triggers.append(Trigger("batch", name, (), (follow, anew)))
         else:
-            # The parameters a, b, c, d are no variables of random terms: nothing is captured.
+            # The parameters a, b, c, d are not variables of random terms: nothing is captured.
             more, less = (Statement(copy, "+=", read(sign)) for sign in ("1", "-1"))
             triggers.append(Trigger("insert", name, names, (more, anew)))
             triggers.append(Trigger("delete", name, names, (less, anew)))

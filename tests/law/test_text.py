@@ -35,7 +35,7 @@ from tests.law.strategies import ALL_ATOMS, terms
 kinds = st.sampled_from([INT, DOUBLE, DATE, TIMESTAMP, BOOL, STRING, NULL, decimal(0), decimal(4)])
 types = st.builds(Type.or_null, kinds, st.booleans())
 
-# A zero with a sign is no constant of ours: the constructors fold it to 0.
+# A zero with a sign is not a constant of ours: the constructors fold it to 0.
 literals: st.SearchStrategy[Value] = st.one_of(
     st.none(),
     st.booleans(),

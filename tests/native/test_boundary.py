@@ -240,15 +240,15 @@ def test_counts_say_how_often(running: Instance) -> None:
 
 def test_bad_counts_are_refused(running: Instance) -> None:
     for bad in (1.5, True, None, "1", -(2**63)):
-        with pytest.raises(BadRow, match=r"row 2 of 'T' counts .* times; use int"):
+        with pytest.raises(BadRow, match=r"the count of row 2 of 'T' is .*; give an integer"):
             running.apply_rows(T, [FULL, FULL], counts=[1, bad])  # type: ignore[list-item]
     with pytest.raises(BadRow, match="2 rows of 'T' come with 3 counts"):
         running.apply_rows(T, [FULL, FULL], counts=[1, 1, 1])
     with pytest.raises(BadRow, match="2 rows of 'T' come with 1 counts"):
         running.apply_rows(T, [FULL, FULL], counts=np.array([1]))
-    with pytest.raises(BadRow, match="row 1 of 'T' counts"):
+    with pytest.raises(BadRow, match="the count of row 1 of 'T' is"):
         running.apply_rows(T, [FULL], counts=np.array([-(2**63)]))
-    with pytest.raises(BadRow, match="row 1 of 'T' counts"):
+    with pytest.raises(BadRow, match="the count of row 1 of 'T' is"):
         running.apply_rows(T, [FULL], counts=np.array([1.0]))
     assert running.read_rows(ROWS) == []
 

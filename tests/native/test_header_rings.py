@@ -174,7 +174,7 @@ RingAvg operator*(double x, const RingAvg& r) { return RingAvg(x * r.count, x * 
 
 @pytest.mark.parametrize("strategy", ["auto", "higher-order", "first-order", "factorized"])
 def test_a_double_beside_an_element(strategy: Any, tmp_path: Path) -> None:
-    """Listing 4.8: what is no whole number scales an element, by the header's own operator."""
+    """Listing 4.8: what is not a whole number scales an element, by the header's own operator."""
     header = HEADERS["RingAvg"].replace("int count;\n    long sum;", "double count, sum;")
     header = header.replace("int c, long s", "double c, double s") + DOUBLE_PRODUCT
     (tmp_path / "ring.hpp").write_text(header)

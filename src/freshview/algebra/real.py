@@ -1,8 +1,8 @@
 """Sums of doubles without rounding: what the reference engine counts rows in.
 
-Doubles under + are no ring: 0.1 + 0.2 - 0.2 - 0.1 is not zero, and what a large row pushed out of a
-sum does not come back with its deletion. But doubles are whole numbers times powers of two, and
-decimals times powers of ten: sums and products of those are exact in integers. A sum is rounded
+Doubles under + are not a ring: 0.1 + 0.2 - 0.2 - 0.1 is not zero, and what a large row pushed out
+of a sum does not come back with its deletion. But doubles are whole numbers times powers of two,
+and decimals times powers of ten: sums and products of those are exact in integers. A sum is rounded
 once, when it is read, to the double that is nearest to it.
 """
 

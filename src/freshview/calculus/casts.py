@@ -177,7 +177,7 @@ def to_string(x: object) -> str:
 
 
 def plain(x: object) -> str:
-    """What CAST writes for a value that is no text."""
+    """What CAST writes for a value that is not text."""
     match x:
         case bool():
             return "true" if x else "false"

@@ -59,7 +59,7 @@ def conform(value: Value, t: Type) -> Value:
     >>> conform(2, Type("decimal", 2)), conform(2, Type("double"))
     (Decimal('2.00'), 2.0)
     """
-    # A DataFrame's NaN would be no key that equals itself, and infinities do not cancel.
+    # A DataFrame's NaN would not be a key that equals itself, and infinities do not cancel.
     if value is not None and not isinstance(value, int | float | Decimal | str | date):
         raise ValueError(value)
     if isinstance(value, float | Decimal) and not math.isfinite(value):
@@ -111,7 +111,7 @@ def _at(value: datetime) -> datetime:
     time = (value.hour, value.minute, value.second, value.microsecond)
     try:
         return datetime(*day, *time, tzinfo=value.tzinfo)
-    except TypeError as e:  # the year of NaT is no integer
+    except TypeError as e:  # the year of NaT is not an integer
         raise ValueError(value) from e
 
 
@@ -176,7 +176,7 @@ def checked(relation: Relation, row: RowLike, at: Place | None = None) -> Row:
 
 
 def in_order(relation: Relation, row: RowLike, at: Place | None = None) -> Sequence[Value]:
-    """The values of a row, which are not checked yet; what is no row is refused."""
+    """The values of a row, which are not checked yet; what is not a row is refused."""
     if isinstance(row, Mapping):
         return by_name(relation, row, at)
     if isinstance(row, str | bytes) or not isinstance(row, Sequence):

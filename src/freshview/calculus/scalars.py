@@ -56,7 +56,7 @@ def like_parts(pattern: str, escape: str = ESCAPE) -> list[str | None]:
             following = next(letters, "nothing")
             if following not in ("%", "_", escape):
                 raise BadValue(
-                    f"'{pattern}' is no pattern: behind its escape character {escape} stands "
+                    f"'{pattern}' is not a pattern: behind its escape character {escape} stands "
                     f"{following}",
                     instead=f"write %, _ or {escape} behind it",
                     values=(pattern,),
@@ -235,7 +235,7 @@ def sqrt(x: Number) -> float | None:
 
 
 def power(a: Number, b: Number) -> float | None:
-    """A to the power of b; NULL where that is no real number, or none that a double holds."""
+    """A to the power of b; NULL where that is not a real number, or none that a double holds."""
     try:
         return math.pow(a, b)
     except (ValueError, OverflowError):

@@ -44,7 +44,7 @@ from freshview.cli.spark_demo import run_on_spark as demo_on_spark
 from freshview.cli.switches import switches_of
 from freshview.errors import FreshviewError, FreshviewWarning, UnsupportedSql
 from freshview.plan.options import Strategy
-from freshview.runtime.settings import DatabaseSettings, EngineName
+from freshview.runtime.settings import DatabaseSettings, EngineChoice
 
 app = typer.Typer(
     help="Views in SQL, kept fresh by deltas as the data changes.",
@@ -58,7 +58,9 @@ app = typer.Typer(
 def explain(
     script: Script,
     view: Annotated[str, typer.Argument(help="one view; all of them by default")] = "",
-    engine: Annotated[EngineName, typer.Option(help="whose program is shown")] = "reference",
+    engine: Annotated[
+        EngineChoice, typer.Option(help="whose program is shown; auto: that of connect()")
+    ] = "auto",
     strategy: StrategyOption = "auto",
     mode: ModeOption = "auto",
     strict: StrictOption = False,
@@ -78,19 +80,21 @@ def explain(
     if check and not passes:
         raise FreshviewError("--check belongs to --passes", instead="add --passes")
     if passes:
-        if spark or dtree is not None:
+        if spark or dtree is not None or engine == "reference":
             raise FreshviewError(
-                "--passes shows the kernel of this process", instead="drop --spark and --dtree"
+                "--passes shows the kernel of this process",
+                instead="drop --spark, --dtree and --engine reference",
             )
         settings = DatabaseSettings(strategy, mode, strict, "native", switches=switches)
         typer.echo("\n\n\n".join(explain_passes(script, view, settings, check)))
         return
-    if dtree is not None and (spark or engine != "reference"):
+    if dtree is not None and (spark or engine != "auto"):
         raise FreshviewError(
-            "--dtree is explained for the reference engine", instead="drop --spark and --engine"
+            "--dtree is explained as M3, not as the program of an engine",
+            instead="drop --spark and --engine",
         )
     settings = DatabaseSettings(strategy, mode, strict, engine, switches=switches)
-    if strategy == "factorized" and engine == "reference" and not spark:
+    if strategy == "factorized" and engine == "auto" and not spark:
         try:
             typer.echo("\n\n\n".join(explain_factorized(script, view, DiagramOptions(dtree))))
             return

@@ -11,25 +11,55 @@ from freshview.calculus.scope import relations
 from freshview.cli.script import read_script, read_text
 from freshview.codegen.explain import show_passes
 from freshview.distributed.explain import explain as spread
-from freshview.errors import UnknownName
+from freshview.errors import NotNative, UnknownName
 from freshview.plan.compile import compile_queries
 from freshview.program.text import show_program
-from freshview.runtime.compile.compile_view import compile_view
+from freshview.runtime.compile.compile_view import compile_view, headers_of
+from freshview.runtime.database.tiering import TIER_UP_ROWS
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.explain import explain
+from freshview.runtime.views.grouping import form_groups
+from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql.load import load
+
+FIRST_ROWS = f"the reference engine runs the same program for the first {TIER_UP_ROWS:,} rows"
+"""What `connect()` does before there is a kernel."""
 
 
 def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:
-    """What there is to say about the view of a name, or about all; no kernel is compiled for it."""
-    if settings.engine != "native":
+    """What there is to say about the view of a name, or about all; no kernel is compiled for it.
+
+    It is the plan that a database of these settings follows, each view by itself, as `--passes` has
+    it; and the names of the views that share its program.
+    """
+    if settings.engine == "reference":
         db = read_script(script, settings)
         for view in [db.view(name)] if name else db.views:
             yield view.explain()
         return
+    views = [
+        MaintainedView(query, used, functions, settings, number)
+        for number, (query, used, functions) in enumerate(_wanted(script, ""))
+    ]
+    groups = [[v.query.name for v in g.views] for g in form_groups(views, {})]
     for query, used, functions in _wanted(script, name):
-        plan = compile_view(query, used, settings, functions)
-        yield explain(query, plan.program, plan=plan)
+        others = [n for g in groups if query.name in g for n in g if n != query.name]
+        try:
+            plan = compile_view(query, used, settings, functions)
+        except NotNative as why:
+            if settings.engine == "native":
+                raise
+            program = compile_queries([query], used, settings.planner_options("batch"), functions)
+            yield explain(query, program, str(why))
+            continue
+        in_python = settings.engine == "auto" and _starts_in_python(query, functions)
+        arrival = FIRST_ROWS if in_python else ""
+        yield explain(query, plan.program, plan=plan, arrival=arrival, others=others)
+
+
+def _starts_in_python(query: Query, functions: Functions) -> bool:
+    """Whether the reference engine runs the program of a view before there is a kernel."""
+    return not (query.factorized or headers_of(query, functions))
 
 
 def explain_passes(

@@ -39,6 +39,8 @@ from freshview.runtime.settings import DatabaseSettings
 from freshview.sql import Catalog
 from freshview.sql.join_aggregates import Aggregated, load_joined
 
+NO_ENGINE = "this M3 is for reading; `--engine native` shows the program that connect() runs"
+
 
 @dataclass(frozen=True)
 class DiagramOptions:
@@ -266,3 +268,4 @@ def _stages(t: Translated) -> Iterator[str]:
     maps, _, rest = text.partition("-- QUERIES")
     yield "== maps\n" + maps[maps.index("-- MAPS") :].split("\n", 1)[1].rstrip()
     yield "== triggers\n" + rest[rest.index("-- TRIGGERS") :].split("\n", 1)[1].rstrip()
+    yield f"== engine\n{NO_ENGINE}"

@@ -13,7 +13,7 @@ class KernelPasses:
     - `factorise`: a view that is a join of maps which are kept anyway is multiplied when it is
       read. Changes cost less, and reads more.
     - `fuse`: maps over the same rows share a record.
-    - `directories`: a table lies in the list heads of another one that is asked by the same key.
+    - `directories`: records lie in the heads of another table's hash index with the same key.
     - `share`: statements with a common beginning share its loops, tests and look-ups; maps with
       common records are recomputed in one walk.
     - `signs`: rows that come and rows that go run through one code, where it differs in signs.

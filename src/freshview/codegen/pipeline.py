@@ -227,7 +227,7 @@ PASSES = (
         "directories",
         "layout",
         _directories,
-        "a table lies in the list heads of an index with its key",
+        "records lie in the heads of another table's hash index with the same key",
         "directories",
     ),
     Pass("share", "loops", over_blocks(share), "common loops, tests, writes run once", "share"),

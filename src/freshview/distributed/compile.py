@@ -1,11 +1,13 @@
 """The compiler of distributed programs: all the passes of this room, in order.
 
-    locate   well-formed statements, bottom-up    locate.py
-    push     cheaper transformers                 push_transformers.py, search.py
-    single   every transformer its own step       single_transformer.py
+    push     transformers at the cheapest places    push_transformers.py, search.py
+    single   every transformer its own step         single_transformer.py
     share    each map once, and only if it is read  common_subexpressions.py
-    fuse     few blocks                           fusion.py
+    rename   short names for temporary maps         rename_temporaries.py
+    fuse     few blocks                             fusion.py
 
+Where `push` is switched off, `locate.py` puts the transformers where terms need them, bottom-up;
+`explain` shows that as well.
 `PassResults` has the result of each, and `explain.py` prints it.
 """
 

@@ -11,7 +11,7 @@ the variables that the context binds:
 
 A rule returns the tag of the whole, or None if the parts must be moved first. Nikolic 2016 requires
 equal tags in unions and joins; these rules permit some more, and refuse what it overlooks: a
-partial sum is no value yet, so no nonlinear term may read it.
+partial sum is not a value yet, so no nonlinear term may read it.
 """
 
 from __future__ import annotations

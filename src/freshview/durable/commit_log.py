@@ -138,7 +138,7 @@ class CommitLog:
     def _commit_of(self, entry: Entry) -> Commit:
         """The commit of a finished version."""
         work = self.work
-        took_part = bool(work.rounds[entry.routine].jobs)
+        took_part = bool(work.schedules[entry.routine].jobs)
         driver = bool(work.steps(entry.routine, work.driver))
         return Commit(
             entry.version,

@@ -45,11 +45,11 @@ class FollowedVersions:
 class Coordinator:
     """Runs versions and reads on the driver's own maps and on the workers."""
 
-    def __init__(self, pipeline: Work, runner: Runner, epoch: int) -> None:
-        self.pipeline = pipeline
+    def __init__(self, work: Work, runner: Runner, epoch: int) -> None:
+        self.work = work
         self.runner = runner
         self.epoch = epoch
-        self.driver = Worker(pipeline, pipeline.driver)
+        self.driver = Worker(work, work.driver)
         self.driver_bytes = 0
         self._requested: set[str] = set()
         """Readouts that were read since the last version: the next version prefetches them."""
@@ -62,9 +62,9 @@ class Coordinator:
 
     def can_follow(self, routine: str) -> bool:
         """Whether a version is one step of each worker without inputs from others."""
-        schedule = self.pipeline.rounds[routine]
+        schedule = self.work.schedules[routine]
         alone = [len(j) for j in schedule.jobs] == [1] and not schedule.stages[0].receives
-        return alone and 0 not in self.pipeline.steps(routine, self.pipeline.driver)
+        return alone and 0 not in self.work.steps(routine, self.work.driver)
 
     def follow(
         self, epoch: int, versions: range, written: Callable[[], Sequence[Entry]]
@@ -89,7 +89,7 @@ class Coordinator:
     def _gather(self, entry: Entry, reports: Sequence[WorkerReport]) -> bool:
         """The driver's turn in a followed version; False if it failed."""
         at = StepId(self.epoch, entry.mark, entry.driver_after, entry.routine, 1)
-        if at.step not in self.pipeline.steps(entry.routine, self.pipeline.driver):
+        if at.step not in self.work.steps(entry.routine, self.work.driver):
             return True
         try:
             sent = [r.followed[entry.version] for r in reports]
@@ -128,8 +128,8 @@ class Coordinator:
     # ---------------------------------------------------------------- a version
 
     def _step(self, entry: Entry) -> VersionMetrics:
-        schedule = self.pipeline.rounds[entry.routine]
-        turns = self.pipeline.steps(entry.routine, self.pipeline.driver)
+        schedule = self.work.schedules[entry.routine]
+        turns = self.work.steps(entry.routine, self.work.driver)
         metrics = VersionMetrics(jobs=len(schedule.jobs))
         readouts = tuple(sorted(r for r in self._requested if self._is_short(r)))
         self._requested.clear()
@@ -165,7 +165,7 @@ class Coordinator:
 
     def _is_short(self, routine: str) -> bool:
         """Whether a readout is one stage without inputs, and can be prefetched."""
-        schedule = self.pipeline.rounds[routine]
+        schedule = self.work.schedules[routine]
         first = schedule.turns[0]
         return [len(j) for j in schedule.jobs] == [1] and not (first.receives or first.blocks)
 
@@ -179,7 +179,7 @@ class Coordinator:
         wanted: int = -1,
     ) -> StageOrder:
         takes = stage is not None and any(t.kind == "scatter" for t in stage.receives)
-        p = self.pipeline
+        p = self.work
         sent = scattered if takes else ()
         return StageOrder(p.place, kind, at, p.workers, True, sent, reading, wanted, name=p.name)
 
@@ -191,7 +191,7 @@ class Coordinator:
         failures = [r.failure for r in reports if r.failure is not None]
         if failures:
             raise _root_failure(failures)
-        assert [r.part for r in reports] == list(range(self.pipeline.workers))
+        assert [r.part for r in reports] == list(range(self.work.workers))
         return reports
 
     # ---------------------------------------------------------------- reads, snapshots
@@ -207,8 +207,8 @@ class Coordinator:
         return self._read_once(routine, now)
 
     def _read_once(self, routine: str, now: Commit) -> DurableNode | None:
-        schedule = self.pipeline.rounds[routine]
-        turns = self.pipeline.steps(routine, self.pipeline.driver)
+        schedule = self.work.schedules[routine]
+        turns = self.work.steps(routine, self.work.driver)
         name = uuid.uuid4().hex
         self._requested.add(routine)
         mark, ahead = self._prefetched.get(routine, (NO_VERSION, []))
@@ -235,7 +235,7 @@ class Coordinator:
             order = self._order("save", StepId(self.epoch, NO_VERSION, now.after, "", 0))
             bases = {f.part: f.base for r in self._job([order]) for f in r.steps}
         if now.driver_after:
-            bases[self.pipeline.driver] = self.driver.save(self.epoch, now.driver_after)
+            bases[self.work.driver] = self.driver.save(self.epoch, now.driver_after)
         return bases
 
     # ---------------------------------------------------------------- repairs
@@ -243,8 +243,8 @@ class Coordinator:
     def _restore_redo(self, lost: LostRedo) -> None:
         """Have the senders repeat what a part received in a step, and write its redo file again."""
         entry, step, part = lost.entry, lost.step, lost.part
-        schedule = self.pipeline.rounds[entry.routine]
-        if part == self.pipeline.driver:
+        schedule = self.work.schedules[entry.routine]
+        if part == self.work.driver:
             last = schedule.first(step - 1) + len(schedule.jobs[step - 1]) - 1
             blocks = self._recall(entry, last, part)
         else:
@@ -252,7 +252,7 @@ class Coordinator:
             blocks = self._recall(entry, step - 1, part) if step > schedule.first(job) else []
             if any(t.kind == "scatter" for t in schedule.stages[step].receives):
                 blocks.append(self._resend_scattered(entry, job)[part])
-        self.pipeline.folder.write(redo_name(part, entry.mark, step), frame(blocks))
+        self.work.folder.write(redo_name(part, entry.mark, step), frame(blocks))
 
     def _recall(self, entry: Entry, step: int, part: int) -> list[bytes]:
         """The blocks that every worker sent to a part in a step."""
@@ -263,7 +263,7 @@ class Coordinator:
     def _resend_scattered(self, entry: Entry, job: int) -> tuple[bytes, ...]:
         """The blocks that the driver scattered before a job."""
         scattered: tuple[bytes, ...] = ()
-        for i in self.pipeline.steps(entry.routine, self.pipeline.driver):
+        for i in self.work.steps(entry.routine, self.work.driver):
             if i <= job:
                 at = StepId(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
                 sent = self._with_repairs(lambda at=at: self.driver.recall(at))  # type: ignore[misc]

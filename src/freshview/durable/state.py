@@ -66,8 +66,8 @@ class State:
     Batches are never shared: a process that continues a version must add its batch again.
     """
 
-    def __init__(self, pipeline: Work, part: int, folder: Path) -> None:
-        self.pipeline = pipeline
+    def __init__(self, work: Work, part: int, folder: Path) -> None:
+        self.work = work
         self.part = part
         self.folder = folder
         self.node: DurableNode | None = None
@@ -76,7 +76,7 @@ class State:
         self.reading = ("", -1)
         """The last read of this process, and the last step of it."""
         # Neither another kernel nor another part can use the maps of this one.
-        self._kind = f"node-{pipeline.kind(pipeline.role(part))}-{part:04}-"
+        self._kind = f"node-{work.kind(work.role(part))}-{part:04}-"
         self._generation = ""
         self.position: Position | None = None
         """The position of the node; None without one that can be trusted."""
@@ -137,7 +137,7 @@ class State:
             for old in self.folder.glob("node-*"):
                 if old.name != self._generation:
                     shutil.rmtree(old, ignore_errors=True)
-        self.pipeline.fill(node)
+        self.work.fill(node)
         self.node = node
         self._attach(Position())
         self.set_position(Position())
@@ -169,7 +169,7 @@ class State:
             return False
 
     def _make(self, generation: str) -> DurableNode:
-        p = self.pipeline
+        p = self.work
         folder = self.folder / generation
         folder.mkdir(parents=True, exist_ok=True)
         node: DurableNode = p.node(p.role(self.part), folder)

@@ -79,8 +79,8 @@ class TurnLike(Protocol):
         """The blocks that it runs."""
 
 
-class Rounds(Protocol):
-    """Turns of the driver around jobs: one turn more than there are jobs."""
+class ScheduleLike(Protocol):
+    """A schedule: turns of the driver around jobs: one turn more than there are jobs."""
 
     @property
     def turns(self) -> Sequence[TurnLike]:
@@ -106,11 +106,8 @@ class Work(ABC):
     workers: int
     settings: FlowSettings
     folder: Folder
-
-    @property
-    @abstractmethod
-    def rounds(self) -> Mapping[str, Rounds]:
-        """The turns and jobs of every routine, by name."""
+    schedules: Mapping[str, ScheduleLike]
+    """The turns and jobs of every routine, by name."""
 
     @abstractmethod
     def kind(self, role: Role) -> str:
@@ -159,7 +156,7 @@ class Work(ABC):
 
     def steps(self, routine: str, part: int) -> tuple[int, ...]:
         """The stages of a worker, or the turns in which the driver has something to do."""
-        schedule = self.rounds[routine]
+        schedule = self.schedules[routine]
         if part != self.driver:
             return tuple(range(len(schedule.stages)))
         return tuple(i for i, t in enumerate(schedule.turns) if t.receives or t.blocks)

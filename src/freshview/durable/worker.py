@@ -48,7 +48,7 @@ FOLLOW_TIMEOUT = 60.0
 class Worker:
     """The maps of one part of a pipeline, in this process."""
 
-    pipeline: Work
+    work: Work
     part: int
     _state: State = field(init=False)
     _clock: Clock = field(default_factory=Clock)
@@ -56,10 +56,10 @@ class Worker:
     """Why a snapshot could not be used."""
 
     def __post_init__(self) -> None:
-        self.memory = self.pipeline.memory(self.part)
+        self.memory = self.work.memory(self.part)
         self.step_store = StepStore(self.memory)
-        self.snapshots = Snapshots(self.pipeline.folder, self.part)
-        self._state = State(self.pipeline, self.part, self.memory)
+        self.snapshots = Snapshots(self.work.folder, self.part)
+        self._state = State(self.work, self.part, self.memory)
 
     def step(
         self, at: StepId, inputs: Sequence[bytes] = (), *, keep_snapshots: bool = False
@@ -118,8 +118,8 @@ class Worker:
     def _await_entry(self, version: int, epoch: int) -> Entry | None:
         """The entry of a version, as soon as it is logged; None after a timeout or a new epoch."""
         until, pause = time.monotonic() + FOLLOW_TIMEOUT, 0.001
-        while (entry := self.pipeline.log.entry(version)) is None:
-            if current(self.pipeline.folder) > epoch or time.monotonic() > until:
+        while (entry := self.work.log.entry(version)) is None:
+            if current(self.work.folder) > epoch or time.monotonic() > until:
                 return None
             time.sleep(pause)
             pause = min(2 * pause, 0.016)
@@ -187,7 +187,7 @@ class Worker:
     def _exclusive(self, epoch: int) -> Iterator[None]:
         """Hold the lock of the maps, and refuse if there is a newer driver."""
         with locked(self.memory):
-            fence(self.pipeline.folder, epoch)
+            fence(self.work.folder, epoch)
             self._state.refresh()
             yield
 
@@ -195,7 +195,7 @@ class Worker:
         """Run a step on maps that are ready for it."""
         batch = self._batch(self._state, at)
         if self._has_inputs(at.routine, at.step):
-            self.pipeline.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
+            self.work.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
         self._state.reading = ("", -1)
         before = self._state.position
         self._state.dirty()
@@ -224,7 +224,7 @@ class Worker:
         """The rows of a version's batch for this part; none if the node has them."""
         if at.step != self._steps(at.routine)[0] and state.batch == at.mark:
             return b""
-        return self.pipeline.log.block(entry or self._entry(at.mark), self.part)
+        return self.work.log.block(entry or self._entry(at.mark), self.part)
 
     def _perform(
         self, state: State, at: StepId, inputs: Sequence[bytes], batch: bytes | memoryview
@@ -233,7 +233,7 @@ class Worker:
         state.batch = at.mark
         began = time.perf_counter()
         node, step, clock = state.node, at.step, self._clock
-        sent = self.pipeline.perform(node, self.part, at.routine, step, inputs, batch, clock)
+        sent = self.work.perform(node, self.part, at.routine, step, inputs, batch, clock)
         clock.total += time.perf_counter() - began
         return sent
 
@@ -249,7 +249,7 @@ class Worker:
         """Repeat a finished step, on a copy of the maps."""
         folder = self.memory / "again"
         shutil.rmtree(folder, ignore_errors=True)  # left by a process that died here
-        copy = State(self.pipeline, self.part, folder)
+        copy = State(self.work, self.part, folder)
         try:
             self._catch_up_to(copy, at)
             entry = self._entry(at.mark)
@@ -312,7 +312,7 @@ class Worker:
         return len(todo)
 
     def _after(self, entry: Entry) -> str:
-        return entry.driver_after if self.part == self.pipeline.driver else entry.after
+        return entry.driver_after if self.part == self.work.driver else entry.after
 
     def _restore(self, state: State, mark: str) -> bool:
         """Load the maps of a version from its snapshot, if there is one."""
@@ -345,7 +345,7 @@ class Worker:
         if not self._has_inputs(entry.routine, step):
             return []
         try:
-            data = self.pipeline.folder.read(redo_name(self.part, entry.mark, step))
+            data = self.work.folder.read(redo_name(self.part, entry.mark, step))
         except TornFile:
             data = None
         if data is None:
@@ -353,7 +353,7 @@ class Worker:
         return unframe(data)
 
     def _entry(self, mark: str) -> Entry:
-        entry = self.pipeline.log.entry(version_of(mark))
+        entry = self.work.log.entry(version_of(mark))
         if entry is None or entry.mark != mark:
             what = f"the log has no version {mark}{self._snapshot_error}"
             raise LostState(what, instead="start over from the sources")
@@ -362,7 +362,7 @@ class Worker:
     # ---------------------------------------------------------------- snapshots and old files
 
     def _is_due(self, at: StepId, state: int, logged: int) -> bool:
-        every = self.pipeline.settings.snapshot_every
+        every = self.work.settings.snapshot_every
         return is_due(version_of(at.after) + self.part, every, state, logged)
 
     def _begin_version(self, at: StepId, keep_snapshots: bool) -> None:
@@ -382,15 +382,15 @@ class Worker:
     # ---------------------------------------------------------------- predicates
 
     def _steps(self, routine: str) -> tuple[int, ...]:
-        return self.pipeline.steps(routine, self.part)
+        return self.work.steps(routine, self.part)
 
     def _last(self, at: StepId) -> bool:
         return at.step == self._steps(at.routine)[-1]
 
     def _has_inputs(self, routine: str, step: int) -> bool:
         """Whether a step receives anything from others."""
-        schedule = self.pipeline.rounds[routine]
-        driver = self.part == self.pipeline.driver
+        schedule = self.work.schedules[routine]
+        driver = self.part == self.work.driver
         return bool(schedule.turns[step].receives if driver else schedule.stages[step].receives)
 
     def _bytes(self) -> int:

@@ -68,7 +68,9 @@ class _Reader:
     def variable(self, number: int, line: str) -> None:
         match = _VARIABLE.fullmatch(line)
         if match is None:
-            raise self._bad(number, f"'{line}' is no variable: id name type parent {{dep}} cache")
+            raise self._bad(
+                number, f"'{line}' is not a variable: id name type parent {{dep}} cache"
+            )
         id_, name, type_, parent, dep, cache = match.groups()
         if int(id_) != len(self.above):
             raise self._bad(number, f"variable '{name}' has id {id_}, {len(self.above)} is next")
@@ -83,7 +85,7 @@ class _Reader:
     def relation(self, number: int, line: str) -> None:
         match = _RELATION.fullmatch(line)
         if match is None:
-            raise self._bad(number, f"'{line}' is no relation: name lowest variables")
+            raise self._bad(number, f"'{line}' is not a relation: name lowest variables")
         name, lowest, columns = match.groups()
         atom = Rel(name, tuple(c.strip() for c in columns.split(",")))
         for v in atom.vars:

@@ -48,7 +48,7 @@ def _variable(name: str, known: dict[str, set[str]], join: Join) -> str:
     variables = known.get(name.lower(), set())
     if not variables:
         raise OrderProblem(
-            f"'{name}' of the variable order is no column of the query's relations",
+            f"'{name}' of the variable order is not a column of the query's relations",
             instead=f"they have {', '.join(sorted(n for n in known if '.' not in n))}",
         )
     if len(variables) > 1:

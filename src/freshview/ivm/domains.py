@@ -2,7 +2,7 @@
 
 A domain binds variables with multiplicity 1; put before new-minus-old it bounds the work to what
 changed. Two corrections of the printed algorithm: a Sum projects whenever the domain binds more
-than the group-by variables, and values and comparisons are no domains of their own.
+than the group-by variables, and values and comparisons are not domains of their own.
 """
 
 from __future__ import annotations

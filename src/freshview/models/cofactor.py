@@ -103,7 +103,7 @@ class Cofactor:
         variables = variables_of(query, view.relations, db.catalog.functions)
         if list(variables) != [query.columns[-1].name]:
             raise UnknownName(
-                f"'{query.name}' is no cofactor", instead="declare one with fv.models.Cofactor"
+                f"'{query.name}' is not a cofactor", instead="declare one with fv.models.Cofactor"
             )
         self.db = db
         self.view = view
@@ -197,7 +197,7 @@ class Cofactor:
     def _refilled(self) -> bool:
         """Let the kernel get back the digits that it has lost; tells whether it did anything.
 
-        A mean that was lost itself is no good centre: then the next one is better.
+        A mean that was lost itself is not a good centre: then the next one is better.
         """
         for times in range(MOST_REFILLS):
             whole = total(self._all().values())
@@ -226,7 +226,7 @@ class Cofactor:
         if len(key) != len(self._keys):
             known = ", ".join(c.name for c in self._keys)
             raise UnknownName(
-                f"{group!r} is no group of '{self.name}'",
+                f"{group!r} is not a group of '{self.name}'",
                 instead=f"give values for {known}" if known else "it has no GROUP BY",
             )
         key_values = {c.name: x for c, x in zip(self._keys, key, strict=True)}

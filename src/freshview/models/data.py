@@ -56,7 +56,7 @@ def numbers(values: object, name: str) -> Vector:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as e:
-        raise BadRow(f"a value of '{name}' is no number: {e}", instead="give numbers") from e
+        raise BadRow(f"a value of '{name}' is not a number: {e}", instead="give numbers") from e
     return array.reshape(-1)
 
 

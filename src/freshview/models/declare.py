@@ -125,7 +125,9 @@ def _meant(e: Scalar, query: Select) -> list[Item]:
     if isinstance(e, Literal) and isinstance(e.value, int):
         if len(items) < len(query.items) or not 1 <= e.value <= len(items):
             raise UnknownName(
-                f"GROUP BY {e.value} is no column", instead="write the name of the column", at=e.at
+                f"GROUP BY {e.value} is not a column",
+                instead="write the name of the column",
+                at=e.at,
             )
         return [items[e.value - 1]]
     if not isinstance(e, Name):

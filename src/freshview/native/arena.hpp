@@ -196,7 +196,7 @@ struct Arena {
     if (file < 0 && dirty < header.size) dirty = header.size;
     if (whole && checksum(header.size) == header.sum && round_up(used(), 64) == header.size)
       return true;
-    book().used = file < 0 ? start : header.size;  // what was read is no size to trust
+    book().used = file < 0 ? start : header.size;  // what was read is not a size to trust
     reset();
     return false;
   }
@@ -239,7 +239,7 @@ struct Arena {
       end += gap;
     }
     if (size > reserve - end || (end + size > ready && !extend(end + size)))
-      out_of_memory("freshview: there is no memory left for the state.\n");
+      out_of_memory("freshview: not enough memory for the state.\n");
     u64 block = end;
     end += size;
     if (block < dirty) memset(base + block, 0, (dirty < end ? dirty : end) - block);

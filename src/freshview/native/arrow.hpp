@@ -63,7 +63,7 @@ struct Room {
 
   static Room* open(Room* under = nullptr) {
     Room* room = static_cast<Room*>(malloc(sizeof(Room)));
-    if (!room) out_of_memory("freshview: there is no memory left for a batch.\n");
+    if (!room) out_of_memory("freshview: not enough memory for a batch.\n");
     *room = Room{nullptr, under, nullptr, 1, nullptr, Slab::SIZE};
     if (under) under->hold();
     return room;
@@ -102,7 +102,7 @@ struct Room {
  private:
   void* take_block(size_t bytes) {
     Block* block = static_cast<Block*>(malloc(sizeof(Block) + bytes));
-    if (!block) out_of_memory("freshview: there is no memory left for a batch.\n");
+    if (!block) out_of_memory("freshview: not enough memory for a batch.\n");
     *block = Block{blocks, nullptr};
     blocks = block;
     return block + 1;

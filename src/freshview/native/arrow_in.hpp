@@ -26,8 +26,8 @@ struct Problem {
                                // damaged
   i128 value = 0;              // what does not fit, times 10^scale
   int scale = 0;
-  f64 real = 0;                // the same of a double that is no finite number
-  Str text = {nullptr, 0};     // what is no UTF-8
+  f64 real = 0;                // the same of a double that is not a finite number
+  Str text = {nullptr, 0};     // what is not UTF-8
 };
 
 template <class T> inline T load(const void* base, i64 i) {
@@ -169,7 +169,7 @@ inline const void* ints(Room& room, const Source& s, const Column& c, Problem& p
   return filled<i64>(room, s, c, p, read, [&](i64 i) { p.value = shown_integer(s, i, from[i]); });
 }
 
-// A double as it is held: there is one zero. NaN would be no key that equals itself, and infinities
+// A double as it is held: there is one zero. NaN would not be a key that equals itself, and infinities
 // do not cancel when a row goes, so neither is taken.
 inline bool finite(f64 x, f64& out) {
   out = x + 0.0;

@@ -14,7 +14,7 @@ inline void grow_arrays(Output& out) {
   out.room = out.room ? out.room * 2 : 64;
   auto more = [&](void* old, size_t each) {
     void* grown = realloc(old, size_t(out.room) * each);
-    if (!grown) out_of_memory("freshview: there is no memory left for a result.\n");
+    if (!grown) out_of_memory("freshview: not enough memory for a result.\n");
     return grown;
   };
   for (int i = 0; i < out.width; i++)
@@ -50,7 +50,7 @@ inline void copy_texts(Table& t, int c, const Strings& strings, Arena& arena) {
     if (bytes + s.size + i64(sizeof small) > room) {
       room = (bytes + s.size) * 2 + 1024;
       out = static_cast<char*>(realloc(out, size_t(room)));
-      if (!out) out_of_memory("freshview: there is no memory left for a result.\n");
+      if (!out) out_of_memory("freshview: not enough memory for a result.\n");
     }
     if (s.at == small) {
       memcpy(out + bytes, small, sizeof small);  // one store; the next text overwrites the rest

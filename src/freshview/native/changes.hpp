@@ -182,7 +182,7 @@ struct Lying {
   Lying(const Lying&) = delete;
   ~Lying() { if (held) PyBuffer_Release(&view); }
 
-  // Copies them, since whoever has them may change them later; false where one is no count.
+  // Copies them, since whoever has them may change them later; false where one is not a count.
   bool copy(i64 rows, i64 sign, Counts& out) const {
     return copy_counts(out.at, at, rows, sign, out.zeros);
   }

@@ -7,13 +7,8 @@
 #pragma once
 
 #include "kernel.hpp"
+#include "libm.hpp"
 #include "value.hpp"
-
-#include <utility>
-
-#if defined(__AVX__)
-#include <immintrin.h>
-#endif
 
 // What is written for a variable or a run of numbers is a few instructions, and all its sizes and
 // places are constants; the compiler would stop to believe that after some hundred of them.
@@ -128,7 +123,7 @@ template <int slots> struct Watched {
   f64 centre[slots], low[slots + widest], high[slots + widest];  // whole registers are read
 
   void init() {
-    for (int i = 0; i < slots; i++) centre[i] = 0, low[i] = INFINITY, high[i] = -INFINITY;
+    for (int i = 0; i < slots; i++) centre[i] = 0, low[i] = infinity, high[i] = -infinity;
   }
   Watch all() { return {centre, low, high}; }
 };
@@ -136,14 +131,21 @@ template <int slots> struct Watched {
 typedef typename Several<widest>::Type Wide;
 typedef typename Several<widest>::Truth Truth;
 
+// The numbers from 0 up to n - 1, as those of std::make_integer_sequence.
+template <int... i> struct Numbers {};
+template <int n, int... i> constexpr auto numbers() {
+  if constexpr (n == 0) return Numbers<i...>();
+  else return numbers<n - 1, n - 1, i...>();
+}
+
 // Numbers side by side in a register: those that were written one by one and are read at once would
 // wait until they have reached the memory. Those from n on are zeros.
 template <int size, int n, int... i>
-FR_INLINE typename Several<size>::Type together(const f64* x, std::integer_sequence<int, i...>) {
+FR_INLINE typename Several<size>::Type together(const f64* x, Numbers<i...>) {
   return typename Several<size>::Type{(i < n ? x[i < n ? i : 0] : 0)...};
 }
 template <int size, int n> FR_INLINE typename Several<size>::Type together(const f64* x) {
-  return together<size, n>(x, std::make_integer_sequence<int, size>());
+  return together<size, n>(x, numbers<size>());
 }
 
 template <int n>
@@ -154,15 +156,17 @@ __attribute__((noinline, cold)) void widen(Wide x, f64* low, f64* high) {
   }
 }
 
-template <int n, int... i> constexpr Truth first_of(std::integer_sequence<int, i...>) {
+template <int n, int... i> constexpr Truth first_of(Numbers<i...>) {
   return Truth{-(i < n)...};
 }
 
 FR_INLINE bool any(Truth x) {
 #if defined(__AVX512F__)
-  return _mm512_test_epi64_mask(__m512i(x), __m512i(x));
+  typedef long long Words __attribute__((vector_size(64)));
+  return __builtin_ia32_cmpq512_mask(Words(x), Words{}, 4, 0xff);  // 4: not equal
 #elif defined(__AVX__)
-  return _mm256_movemask_pd(__m256d(x));
+  typedef f64 Reals __attribute__((vector_size(32)));
+  return __builtin_ia32_movmskpd256(Reals(x));
 #else
   i64 out = 0;
   for (int i = 0; i < widest; i++) out |= x[i];
@@ -175,7 +179,7 @@ template <int n> FR_INLINE void see(const f64* from, f64* low, f64* high) {
   if constexpr (n > 0) {
     Wide x = together<widest, n>(from);
     Truth out = (x < *reinterpret_cast<const Wide*>(low)) | (x > *reinterpret_cast<const Wide*>(high));
-    if constexpr (n < widest) out &= first_of<n>(std::make_integer_sequence<int, widest>());
+    if constexpr (n < widest) out &= first_of<n>(numbers<widest>());
     if (__builtin_expect(any(out), 0)) widen<n>(x, low, high);
     see<n - widest>(from + widest, low + widest, high + widest);
   }

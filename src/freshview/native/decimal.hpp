@@ -26,7 +26,7 @@ inline bool is_decimal(i128 x) {
   return -end < x && x < end;
 }
 
-// x * 10^by, or false where that is no integer or leaves the range.
+// x * 10^by, or false where that is not an integer or leaves the range.
 inline bool rescale(i128 x, int by, i128& out) {
   if (by < -38 || by > 38) { out = 0; return x == 0; }
   if (by >= 0) return !__builtin_mul_overflow(x, ten_to(by), &out) && is_decimal(out);

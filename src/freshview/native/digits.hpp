@@ -4,13 +4,13 @@
 #pragma once
 
 #include <locale.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #ifdef __APPLE__
 #include <xlocale.h>
 #endif
 
+#include "libm.hpp"
 #include "value.hpp"
 
 namespace fr {

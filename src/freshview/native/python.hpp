@@ -125,7 +125,7 @@ struct NoSearch {
   ~NoSearch() { if (before) PyGC_Enable(); }
 };
 
-// The types that are no symbols, looked up once and kept as long as the process.
+// The types that are not symbols, looked up once and kept as long as the process.
 struct Types {
   PyTypeObject *decimal, *date, *datetime;
   bool fields;  // dates keep their fields where we look for them

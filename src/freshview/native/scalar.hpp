@@ -6,9 +6,8 @@
 // admit NULL.
 #pragma once
 
-#include <math.h>
-
 #include "digits.hpp"
+#include "libm.hpp"
 #include "strings.hpp"
 #include "value.hpp"
 

@@ -4,14 +4,9 @@
 // the rows. Eight slots are a bucket, which is a line of memory: a row is in the bucket of its tag, or,
 // where that is full, in one that follows, with none but full ones between. What is taken out of a
 // full bucket is replaced by what had to go further. A bucket is looked at without a branch for each
-// slot.
+// slot. Registers are compared by the compiler's own functions: <immintrin.h>, which has names for them,
+// takes 0.2 s to read.
 #pragma once
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include "arena.hpp"
 
@@ -34,20 +29,23 @@ struct Bucket {
 
 #if defined(__AVX512F__)
   Look look(u32 tag) const {
-    const __m512i all = _mm512_loadu_si512(slot);
-    const u32 same = _mm512_cmpeq_epi32_mask(all, _mm512_set1_epi32(int(tag)));
-    const u32 zero = _mm512_cmpeq_epi32_mask(all, _mm512_setzero_si512());
+    typedef int Words __attribute__((vector_size(64)));
+    Words all;
+    memcpy(&all, slot, sizeof(all));
+    const u32 same = __builtin_ia32_cmpd512_mask(all, Words{} + int(tag), 0, 0xffff);  // 0: equal
+    const u32 zero = __builtin_ia32_cmpd512_mask(all, Words{}, 0, 0xffff);
     return of(same, zero);
   }
 #elif defined(__SSE2__)
   Look look(u32 tag) const {
+    typedef int Words __attribute__((vector_size(16)));
+    typedef float Signs __attribute__((vector_size(16)));
     u32 same = 0, zero = 0;
     for (u32 i = 0; i < PER_BUCKET; i += 2) {
-      const __m128i two = _mm_loadu_si128(reinterpret_cast<const __m128i*>(slot + i));
-      const __m128i tags = _mm_cmpeq_epi32(two, _mm_set1_epi32(int(tag)));
-      const __m128i zeros = _mm_cmpeq_epi32(two, _mm_setzero_si128());
-      same |= u32(_mm_movemask_ps(_mm_castsi128_ps(tags))) << 2 * i;
-      zero |= u32(_mm_movemask_ps(_mm_castsi128_ps(zeros))) << 2 * i;
+      Words two;
+      memcpy(&two, slot + i, sizeof(two));
+      same |= u32(__builtin_ia32_movmskps(Signs(two == int(tag)))) << 2 * i;
+      zero |= u32(__builtin_ia32_movmskps(Signs(two == 0))) << 2 * i;
     }
     return of(same, zero);
   }

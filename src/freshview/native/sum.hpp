@@ -14,8 +14,7 @@
 // largest doubles, stay infinite until all their rows have gone.
 #pragma once
 
-#include <math.h>
-
+#include "libm.hpp"
 #include "value.hpp"
 
 namespace fr {

@@ -75,7 +75,7 @@ struct Touched {
     u32* fresh = static_cast<u32*>(calloc(wider, sizeof(u32)));
     if (!more || !fresh) {
       free(fresh);
-      out_of_memory("freshview: there is no memory left for changes.\n");
+      out_of_memory("freshview: not enough memory for changes.\n");
     }
     free(slots);
     slots = fresh;
@@ -216,7 +216,7 @@ inline void consolidate(Output& out) {
   u64 room = 16;
   while (room < 2 * u64(out.size)) room *= 2;
   i64* slots = static_cast<i64*>(calloc(room, sizeof(i64)));
-  if (!slots) out_of_memory("freshview: there is no memory left for a result.\n");
+  if (!slots) out_of_memory("freshview: not enough memory for a result.\n");
   for (i64 row = 0; row < out.size; row++) {
     u64 i = hash_row(out, row) >> 32 & (room - 1);
     while (slots[i] && !alike(out, slots[i] - 1, row)) i = (i + 1) & (room - 1);

@@ -18,7 +18,7 @@ struct Running {
   bool open, ready;
   bool wraps;    // a number may leave its range on the way: all of them are in it at the end
   bool wrapped;  // one has, since it may
-  bool lost;     // memory ended in the middle of a change: there is no state any more
+  bool lost;     // memory ran out during a change: there is no state any more
   i64* same[2];  // 1s and -1s, for batches without counts
   i64 same_size[2];
 };
@@ -65,7 +65,7 @@ inline const i64* same_counts(Running& x, i64 size, i64 sign) {
     free(x.same[s]);
     x.same_size[s] = 0;
     x.same[s] = static_cast<i64*>(malloc(size_t(room) * sizeof(i64)));
-    if (!x.same[s]) out_of_memory("freshview: there is no memory left for a batch.\n");
+    if (!x.same[s]) out_of_memory("freshview: not enough memory for a batch.\n");
     for (i64 i = 0; i < room; i++) x.same[s][i] = s ? -1 : 1;
     x.same_size[s] = room;
   }
@@ -212,7 +212,7 @@ __attribute__((noinline, cold)) inline Done apply_pieces(Running& x, const Relat
   return why;
 }
 
-// Applies a batch as one change: all of it or, where a number leaves its range or memory ends,
+// Applies a batch as one change: all of it or, where a number leaves its range or memory runs out,
 // nothing. Static tables come before everything else; the first change of a stream says that they
 // are complete.
 inline Done run(Running& x, const Relation& r, Part* first, i64 sign, Fault& fault) {

@@ -155,11 +155,11 @@ class PipelineCatalog(ABC):
     @property
     def engine(self) -> EngineName:
         """The engine on the workers: native kernels, or Python."""
-        return "native" if self._running_flow().pipeline.kernels else "reference"
+        return "native" if self._running_flow().work.kernels else "reference"
 
     def explain(self) -> str:
         """The placement of each map with its reason, and the program of all the views."""
-        distributed = self._running_flow().pipeline.distributed
+        distributed = self._running_flow().work.distributed
         words = distributed.placement.words or [
             f"{n}: {at}" for n, at in distributed.placement.maps.items()
         ]

@@ -61,12 +61,12 @@ class Flow(Versions):
         flow.read("revenue")
     """
 
-    def __init__(self, pipeline: ViewWork, relations: Iterable[Relation], spark: object) -> None:
+    def __init__(self, work: ViewWork, relations: Iterable[Relation], spark: object) -> None:
         """Use `start` or `restart`."""
-        super().__init__(pipeline, runner_of(spark, pipeline.workers))
-        self.pipeline = pipeline
-        self._packer = BatchPacker(pipeline, relations)
-        self._readouts = {r.query.name: r for r in pipeline.distributed.readouts}
+        super().__init__(work, runner_of(spark, work.workers))
+        self.work: ViewWork = work
+        self._packer = BatchPacker(work, relations)
+        self._readouts = {r.query.name: r for r in work.distributed.readouts}
 
     @classmethod
     def start(
@@ -99,9 +99,9 @@ class Flow(Versions):
             prepared, options = prepare(distributed, functions), settings or FlowSettings()
             name = uuid.uuid4().hex
             work = ViewWork.of(name, place, workers, prepared, functions, options)
-            pipeline = attach_kernels(work, spark)
-            save_pipeline(pipeline, rows)
-            return cls._begin(pipeline, distributed, spark)
+            work = attach_kernels(work, spark)
+            save_pipeline(work, rows)
+            return cls._begin(work, distributed, spark)
 
     @classmethod
     def restart(
@@ -120,26 +120,26 @@ class Flow(Versions):
         """
         with checkpoint_errors(place_of(checkpoint)):
             work = reopen(distributed, checkpoint, workers, functions, settings or FlowSettings())
-            pipeline = attach_kernels(work, spark)
-            check_nodes(pipeline)
-            return cls._open(pipeline, distributed, spark)
+            work = attach_kernels(work, spark)
+            check_nodes(work)
+            return cls._open(work, distributed, spark)
 
     @classmethod
-    def _begin(cls, pipeline: ViewWork, distributed: Distributed, spark: object) -> Flow:
+    def _begin(cls, work: ViewWork, distributed: Distributed, spark: object) -> Flow:
         """Open a new checkpoint; delete it if nothing can be written to it."""
         try:
-            return cls._open(pipeline, distributed, spark)
+            return cls._open(work, distributed, spark)
         except DriverFenced:
             raise
         except (OSError, FreshviewError):
-            delete_description(pipeline.folder)
+            delete_description(work.folder)
             with suppress(OSError):
-                pipeline.folder.delete([tables_name(pipeline.name)])
+                work.folder.delete([tables_name(work.name)])
             raise
 
     @classmethod
-    def _open(cls, pipeline: ViewWork, distributed: Distributed, spark: object) -> Flow:
-        flow = cls(pipeline, distributed.program.relations, spark)
+    def _open(cls, work: ViewWork, distributed: Distributed, spark: object) -> Flow:
+        flow = cls(work, distributed.program.relations, spark)
         flow._open_at(READY, [])
         return flow
 

@@ -32,7 +32,7 @@ def identity(
     """
     read = {r.name.lower() for r in program.relations}
     sources = sorted((n, repr(s)) for n, s in catalog.sources.items() if n in read)
-    plain = replace(program, notes=(), view_notes={})  # estimates in words are no part of it
+    plain = replace(program, notes=(), view_notes={})  # estimates in words are not part of it
     text = show_program(plain) + repr(sources)
     program_id = hashlib.sha256(text.encode()).hexdigest()
     kept = {"checked": sorted(checked), "by key": sorted(by_key)}

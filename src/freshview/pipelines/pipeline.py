@@ -118,7 +118,7 @@ class Pipeline(PipelineIngest):
             return Path(tempfile.mkdtemp(prefix="freshview-"))
         if "://" in str(named) or ":/" in str(named):
             raise FreshviewError(
-                f"the checkpoint '{named}' is no folder of this machine",
+                f"the checkpoint '{named}' is not a folder on this machine",
                 instead="name a folder, which may be a mounted one",
             )
         return named.absolute()
@@ -187,7 +187,7 @@ class Pipeline(PipelineIngest):
     @property
     def state_id(self) -> str:
         """The unique name of the state, the same after a restart from its checkpoint."""
-        return self._running_flow().pipeline.name
+        return self._running_flow().work.name
 
     @property
     def _sync(self) -> bool:

@@ -54,7 +54,7 @@ class ProgramEngine(Protocol[State]):
     def snapshot(self) -> State:
         """All that a new engine of the same program needs to go on; later changes leave it alone.
 
-        What `changes` has told is no part of it.
+        What `changes` has told is not part of it.
         """
 
     def restore(self, snapshot: State) -> None:

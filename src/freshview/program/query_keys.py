@@ -59,7 +59,7 @@ def key_positions(q: Query, key: Columns, changing: Iterable[str]) -> KeyPositio
     maps: dict[str, frozenset[Columns]] = {}
     for atom in distinct_subterms(q.term):
         if isinstance(atom, Delta) or (isinstance(atom, View) and atom.inputs):
-            raise NotCollected(f"'{atom.name}' is no map of its own")
+            raise NotCollected(f"'{atom.name}' is not a map of its own")
         if isinstance(atom, View) and atom.name in changing:
             at = tuple(_position(q, j, atom) for j in key)
             maps[atom.name] = maps.get(atom.name, frozenset()) | {at}

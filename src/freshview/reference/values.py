@@ -27,7 +27,7 @@ def counted(value: object) -> Multiplicity:
         return 0
     if isinstance(value, bool):
         return int(value)
-    assert isinstance(value, int | Decimal | float | Real | Element), f"{value!r} is no number"
+    assert isinstance(value, int | Decimal | float | Real | Element), f"{value!r} is not a number"
     return value
 
 

@@ -59,7 +59,7 @@ class DatabaseSettings:
         if not isinstance(self.statistics, Statistics):
             raise FreshviewError(
                 f"statistics cannot be {self.statistics!r}",
-                instead="give freshview.program.cost.Statistics(...)",
+                instead="give freshview.Sizes(...)",
             )
         whole = isinstance(self.products, Mapping) and all(
             isinstance(groups, Sequence) and all(isinstance(g, Sequence) for g in groups)

@@ -117,7 +117,7 @@ def _coordinates(package: str, version: str) -> str:
             return delta
     if package.count(":") != 2 or not all(package.split(":")):
         raise FreshviewError(
-            f"'{package}' is no package", instead="use kafka, delta, or GROUP:NAME:VERSION"
+            f"'{package}' is not a package", instead="use kafka, delta, or GROUP:NAME:VERSION"
         )
     return package
 

@@ -77,7 +77,7 @@ def session(
         if unresolved := _UNRESOLVED.findall(said):
             names = ", ".join(dict.fromkeys(":".join(u) for u in unresolved))
             raise FreshviewError(
-                f"Spark does not start on '{master}': Maven has not got {names}",
+                f"Spark does not start on '{master}': Maven cannot find {names}",
                 instead=advise_unresolved(installed()),
             ) from e
         raise FreshviewError(

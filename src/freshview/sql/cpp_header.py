@@ -53,7 +53,7 @@ class Header:
     def refuse(self, *_: object) -> NoReturn:
         """Say that the functions of a header run where the header is compiled."""
         raise FreshviewError(
-            f"the ring {self.name} is C++ of '{self.path}', which only kernels run",
+            f"the ring {self.name} is defined in C++ in '{self.path}', which only kernels run",
             instead="connect with engine='native', or write the ring as a Python class",
         )
 

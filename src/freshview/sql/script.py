@@ -20,7 +20,7 @@ class Token:
 
     @property
     def word(self) -> str:
-        """The text of a keyword or sign in upper case; strings are no keywords."""
+        """The text of a keyword or sign in upper case; strings are not keywords."""
         return "" if self.kind == "string" else self.text.upper()
 
 

@@ -1,6 +1,6 @@
 """Our own SQL tree: what a statement says, before anyone asks what it means.
 
-Places are no part of equality: two expressions are equal when they say the same, so a SELECT
+Places are not part of equality: two expressions are equal when they say the same, so a SELECT
 item can be recognised as the GROUP BY expression that it repeats.
 """
 

@@ -1,4 +1,4 @@
-"""Event time: windows, watermarks, late rows, clocks; shared by joins, signals and SQL."""
+"""Event time: windows, watermarks, late rows, clocks; used by theta joins."""
 
 from freshview.temporal.clock import Clock, CountingClock, ManualClock, SystemClock
 from freshview.temporal.output_time import output_time

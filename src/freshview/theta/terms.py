@@ -66,7 +66,7 @@ class Grid:
             raise BadGrid(f"a host has two cells of {self.mapping}")
         for parts in (self.mapping.n, self.mapping.m):
             if parts < 1 or parts & (parts - 1):
-                raise BadGrid(f"{self.mapping} has a side that is no power of two")
+                raise BadGrid(f"{self.mapping} has a side that is not a power of two")
 
     def host(self, row: int, column: int) -> int:
         """Who has the cell."""

@@ -117,7 +117,7 @@ def test_a_relation_joined_with_itself(shell: Shell, tmp_path: Path) -> None:
     done = shell("compile", script, *TREES, "--dtree", dtree, "-o", tmp_path / "given")
     assert done.code == 0
     assert (tmp_path / "given" / "query.m3").read_text() == text
-    assert "no program for the engines: 'x_b' of the variable order is no column" in done.err
+    assert "no program for the engines: 'x_b' of the variable order is not a column" in done.err
 
 
 def test_explain_shows_order_tree_maps_and_triggers(shell: Shell) -> None:

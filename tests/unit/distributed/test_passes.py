@@ -328,7 +328,7 @@ def test_a_map_stays_where_it_was_told_to() -> None:
 
 
 def test_a_key_is_known_under_the_names_of_columns_joined_with_it() -> None:
-    """Lineitem's orderkey is no key of its own, but Orders has one that it is joined with."""
+    """Lineitem's orderkey is not a key of its own, but Orders has one that it is joined with."""
     program = compiled(case("tpch_papers", "q03"), DeltaOptions())
     placed_maps = by_key(program, DistributionOptions()).maps
     assert placed_maps["q03_Orders_2"] == Dist(("o_orderkey",))

@@ -110,7 +110,7 @@ def _plain(position: Position | None) -> Position | None:
 
 def test_maps_that_another_process_worked_on_are_kept(tmp_path: Path) -> None:
     with shared_nodes():
-        pipeline = Shop(tmp_path).flow.pipeline
+        pipeline = Shop(tmp_path).flow.work
         one, two = (State(pipeline, 0, tmp_path / "part") for _ in range(2))
         one.renew()
         assert _plain(two.refresh()) == Position()

@@ -142,7 +142,7 @@ def test_the_program_that_runs_keeps_the_same_views() -> None:
         ("T 3 C,D", "T 3 B,D", "T has 'B' and 'D' on two branches of the variable order"),
         ("T 3 C,D", "T 3 C,G", "variable 'G' of T is not among the variables"),
         ("1 B double 0 {0} 0", "1 B double 9 {0} 0", "there is no variable with id 9"),
-        ("1 B double 0 {0} 0", "1 B double", "'1 B double' is no variable"),
+        ("1 B double 0 {0} 0", "1 B double", "'1 B double' is not a variable"),
     ],
 )
 def test_a_dtree_file_that_is_wrong_says_where(old: str, new: str, said: str) -> None:

@@ -155,7 +155,7 @@ def test_snapshots(connect: Any, tmp_path: Path) -> None:
         d.insert("sales", [(1, 1, 3.0), (2, 1, 4.0)])
     assert Cofactor.attach(again, cof.name).read() == cof.read()
     again.execute("CREATE VIEW n AS SELECT COUNT(*) AS n FROM sales")
-    with pytest.raises(UnknownName, match="'n' is no cofactor"):
+    with pytest.raises(UnknownName, match="'n' is not a cofactor"):
         Cofactor.attach(again, "n")
 
 
@@ -240,7 +240,7 @@ def test_orders(connect: Any) -> None:
     data(db)
     assert len({m.element() for m in cofactors}) == 1
     assert "V_sales_shops_at_shops_store" in db.program(cofactors[0].name).maps[1].name
-    with pytest.raises(OrderProblem, match="'colour' of the variable order is no column"):
+    with pytest.raises(OrderProblem, match="'colour' of the variable order is not a column"):
         Cofactor(db, ALL, order="item - {store, colour}")
     with pytest.raises(OrderProblem, match="two branches"):
         Cofactor(db, ALL, order="{item, store}")
@@ -339,7 +339,7 @@ def test_keys_are_no_features(sql: str, features: str, keys: str) -> None:
         ("SELECT units FROM sales; SELECT 1", {}, UnsupportedSql, "by one SELECT"),
         ("CREATE VIEW v AS SELECT units FROM sales", {}, UnsupportedSql, "named by name="),
         ("SELECT units FROM sales GROUP BY SUM(store)", {}, UnsupportedSql, "SUM has no place"),
-        ("SELECT units FROM sales GROUP BY 2", {}, UnknownName, "GROUP BY 2 is no column"),
+        ("SELECT units FROM sales GROUP BY 2", {}, UnknownName, "GROUP BY 2 is not a column"),
         ("SELECT store FROM sales GROUP BY store", {}, UnsupportedSql, "besides its keys"),
         ("SELECT units FROM sales WHERE 1 = 0", {}, UnsupportedSql, "never true"),
         ("SELECT units, units FROM sales", {}, AmbiguousName, "two columns .* 'units'"),

@@ -143,7 +143,7 @@ def test_rows_to_predict(db: Any, cof: Cofactor) -> None:
         model.predict({"x": [1]})
     with pytest.raises(BadRow, match="have 2 columns"):
         model.predict([[1, 2, 3]])
-    with pytest.raises(BadRow, match="a value of 'x' is no number"):
+    with pytest.raises(BadRow, match="a value of 'x' is not a number"):
         model.predict([["one", "a"]])
     with pytest.raises(BadRow, match="have 2 columns"):
         model.predict([1.0, 2.0])
@@ -161,7 +161,7 @@ def test_groups(db: Any) -> None:
     assert model["a", 1] is model["a", 1]
     with pytest.raises(EmptyJoin, match=r"the group \('b', 1\) of 'by' has no rows"):
         _ = model["b", 1].coef_
-    with pytest.raises(UnknownName, match="'a' is no group of 'by'; give values for g, h"):
+    with pytest.raises(UnknownName, match="'a' is not a group of 'by'; give values for g, h"):
         cof.count("a")
     with pytest.raises(UnknownName, match="it has no GROUP BY"):
         Cofactor(db, "SELECT x FROM s").count(1)

@@ -204,9 +204,7 @@ def test_a_load_that_cannot_be_stops_at_its_piece(make: Maker) -> None:
 def test_rows_that_are_kept_by_key_are_checked_there(make_plain: Maker) -> None:
     flow = make_plain(upserts=("o",))
     assert not [
-        g
-        for g in flow.start()._running_flow().pipeline.distributed.guards
-        if g.relation.name == "o"
+        g for g in flow.start()._running_flow().work.distributed.guards if g.relation.name == "o"
     ]
     flow.push({"o": [ORDER]})
     for batch, said in REFUSED.values():
@@ -242,7 +240,7 @@ class TestTrusted:
     def test_all_of_them(self, make_plain: Maker) -> None:
         flow = make_plain(trusted=True)
         flow.push({"i": [(ITEM, -1)]})
-        assert not flow._running_flow().pipeline.distributed.guards
+        assert not flow._running_flow().work.distributed.guards
         flow.stop()
 
     def test_a_name_that_is_none(self, make_plain: Maker) -> None:
@@ -293,7 +291,7 @@ def test_a_source_that_only_adds_rows_costs_nothing(make_plain: Maker, tmp_path:
     script = STREAMS.replace("w DOUBLE);", "w DOUBLE) FROM FILE 'i.csv' LINE DELIMITED CSV;")
     with make_plain(script + VIEWS) as flow:
         assert flow.await_done(60)
-        assert [g.relation.name for g in flow._running_flow().pipeline.distributed.guards] == ["o"]
+        assert [g.relation.name for g in flow._running_flow().work.distributed.guards] == ["o"]
         assert "i: append-only and without a key: nothing to check" in flow.explain()
         flow.push({"i": [ITEM]})
         for give in (flow.push, flow.load):
@@ -364,7 +362,7 @@ TWICE = pa.Table.from_arrays([pa.array([n]) for n in (1, "a", None, 2)], ["id", 
 
 MISGIVEN: dict[str, tuple[Any, str]] = {
     "a column too many": (table(["a"], names=["b"]), "'s' has no column 'names'"),
-    "counts that are no counts": (table(["a"], __COUNT=[-1]), "'s' has no column '__COUNT'"),
+    "counts that are not counts": (table(["a"], __COUNT=[-1]), "'s' has no column '__COUNT'"),
     "what sources call a bad record": (
         table(["a"], __corrupt=["2,b,"]),
         "'s' has no column '__corrupt'",

@@ -59,7 +59,7 @@ def test_a_full_disk_at_the_same_snapshot_does_no_harm(tmp_path: Path, first: in
     s.check()
     with full(first, 1), suppress(FreshviewError):
         s.flow.checkpoint()
-    task.forget(s.flow.pipeline.place)
+    task.forget(s.flow.work.place)
     shutil.rmtree(s.memory)
     s.restart()
     s.check()

@@ -70,7 +70,7 @@ def test_rows_may_go(tmp_path: Path) -> None:
 def test_a_restart_goes_on(a_shop: Shop) -> None:
     a_shop.apply(4)
     for _ in range(3):
-        task.forget(a_shop.flow.pipeline.place)
+        task.forget(a_shop.flow.work.place)
         a_shop.restart()
         a_shop.check()
         a_shop.apply(2)
@@ -79,7 +79,7 @@ def test_a_restart_goes_on(a_shop: Shop) -> None:
 
 def test_a_restart_without_memory(a_shop: Shop) -> None:
     a_shop.apply(5)
-    task.forget(a_shop.flow.pipeline.place)
+    task.forget(a_shop.flow.work.place)
     shutil.rmtree(a_shop.memory)
     a_shop.restart()
     a_shop.check()
@@ -208,7 +208,7 @@ def test_a_batch_that_cannot_be_changes_nothing(a_shop: Shop) -> None:
     a_shop.check()
     a_shop.apply(2)
     a_shop.check()
-    task.forget(a_shop.flow.pipeline.place)
+    task.forget(a_shop.flow.work.place)
     a_shop.restart()
     a_shop.check()
 
@@ -223,7 +223,7 @@ class TestDamage:
                 path.unlink()
             else:
                 path.write_bytes(path.read_bytes()[:-5])
-        task.forget(s.flow.pipeline.place)
+        task.forget(s.flow.work.place)
         shutil.rmtree(s.memory)
         s.restart()
         s.check()
@@ -237,7 +237,7 @@ class TestDamage:
         for path in s.redo():
             path.unlink()
         shutil.rmtree(s.memory)
-        task.forget(s.flow.pipeline.place)
+        task.forget(s.flow.work.place)
         s.restart()
         s.check()
 
@@ -249,7 +249,7 @@ class TestDamage:
             newest = max(folder.glob("snapshot-*"), default=None)
             if newest is not None:
                 newest.write_bytes(b"rubbish")
-        task.forget(s.flow.pipeline.place)
+        task.forget(s.flow.work.place)
         shutil.rmtree(s.memory)
         s.restart()
         s.check()
@@ -259,7 +259,7 @@ class TestDamage:
         s.apply(3)
         for path in (s.place / "log").glob("000000000002-*"):
             path.unlink()
-        task.forget(s.flow.pipeline.place)
+        task.forget(s.flow.work.place)
         shutil.rmtree(s.memory)
         s.restart()
         with pytest.raises(CheckpointProblem, match="cannot be rebuilt"):
@@ -438,7 +438,7 @@ class TestTwoDrivers:
 
         with mock.patch.object(CommitLog, "_refuse_a_gap", held), pytest.raises(DriverFenced):
             Flow.restart(s.distributed, s.runner, checkpoint=s.place, settings=s.settings)
-        task.forget(s.flow.pipeline.place)
+        task.forget(s.flow.work.place)
         shutil.rmtree(s.memory)
         s.restart()
         s.check()
@@ -514,7 +514,7 @@ def test_a_checkpoint_shortens_the_log(tmp_path: Path) -> None:
     assert len(list((s.place / "log").iterdir())) < before / 3
     assert not s.redo()
     shutil.rmtree(s.memory)
-    task.forget(s.flow.pipeline.place)
+    task.forget(s.flow.work.place)
     s.restart()
     s.check()
     s.apply(2)

@@ -386,7 +386,7 @@ def test_a_rate_makes_rows(make: Maker) -> None:
         (f"{SALES} FROM FILE 'no.csv' LINE DELIMITED CSV;{VIEWS}", "cannot read '.*no.csv'"),
         (f"{SALES} FROM PARQUET 'p';{VIEWS}", "have no column 'item' for 'sales'; they have id"),
         (f"{SALES} FROM KAFKA 't' (bootstrap := 'h:1');{VIEWS}", "Spark has no Kafka here"),
-        (f"{SALES} FROM DELTA 'p';{VIEWS}", "Spark has no Delta here|is no Delta table"),
+        (f"{SALES} FROM DELTA 'p';{VIEWS}", "Spark has no Delta here|is not a Delta table"),
         (f"{SALES};", "the pipeline has no views"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Expressions whose values leave their range, or are no numbers: every engine says the same."""
+"""Expressions whose values leave their range, or are not numbers: every engine says the same."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_a_later_spark_is_taken(version: str) -> None:
 
 @pytest.mark.parametrize("package", ["x", "x:y", "a:b:c:d", "", "::", "a:b:"])
 def test_what_is_no_package_is_refused(package: str) -> None:
-    with pytest.raises(FreshviewError, match="is no package; use kafka, delta, or"):
+    with pytest.raises(FreshviewError, match="is not a package; use kafka, delta, or"):
         releases.coordinates([package], "4.0.0")
 
 

@@ -51,7 +51,7 @@ def test_the_reference_engine_does_not_run_a_header(tmp_path: Path) -> None:
     script.touch()
     text = SCHEMA + "CREATE TYPE Avg FROM FILE 'avg.hpp'; CREATE VIEW v AS SELECT SUM([f: Avg](b))"
     db = freshview.connect(engine="reference")
-    with pytest.raises(FreshviewError, match=r"C\+\+ of 'avg.hpp': only kernels run it") as caught:
+    with pytest.raises(FreshviewError, match=r"C\+\+ in 'avg.hpp': only kernels run it") as caught:
         db.execute(text + " FROM r", str(script))
     assert "engine='native'" in str(caught.value)
 
@@ -76,7 +76,7 @@ LIFTS: tuple[tuple[str, str, str], ...] = (
     ("SELECT SUM([pear: Pair](b)) FROM r", "1:12", "no lifting function 'pear'"),
     ("SELECT SUM([pair: Pair](b, a)) FROM r", "1:12", "takes 1 arguments, 2 are given"),
     ("SELECT SUM([pair: Pair] + 1) FROM r", "1:12", "write [function: Ring](column, ...)"),
-    ("SELECT SUM([pair:](b)) FROM r", "1:12", "this is no lifting function"),
+    ("SELECT SUM([pair:](b)) FROM r", "1:12", "this is not a lifting function"),
     ("SELECT SUM([pair: Pair](b) / 2) FROM r", "1:12", "needs numbers, not ring"),
     ("SELECT SUM([pair: Pair](b) * 1.5) FROM r", "1:12", "do not go together"),
     ("SELECT MAX([pair: Pair](b)) FROM r", "1:8", "MAX of a ring is not supported"),

@@ -202,7 +202,7 @@ def test_doubles_as_times_are_found_by_the_index_and_kept_as_long_as_they_join()
         (lambda: Source("r", KEY, delay=4), "a delay and no time"),
         (lambda: Source("r", KEY, time="k", clock=ManualClock()), "one of the two"),
         (lambda: Source("r", KEY, time="k", table=True), "is a table"),
-        (lambda: a_join(window=5), "no window"),
+        (lambda: a_join(window=5), "not a window"),
         (lambda: a_join().advance({"r": 5}), "have no time"),
     ],
 )
@@ -251,7 +251,7 @@ def test_counters_have_all_their_digits() -> None:
 
 @pytest.mark.parametrize("joiners", [3, 5, 7, 20])
 def test_groups_are_measured_against_their_own_best_mappings(joiners: int) -> None:
-    """The bound on what a joiner receives is no bound on what a joiner of a group stores."""
+    """The bound on what a joiner receives is not a bound on what a joiner of a group stores."""
     join = a_join(Comparison("k", "<", "k"), joiners=joiners, scheme="dynamic")
     for _ in range(5):
         join.push({"r": {"k": np.arange(10, 210)}, "s": {"k": np.zeros(200, np.int64)}})

@@ -81,8 +81,8 @@ def test_functions_never_see_pairs_out_of_the_window() -> None:
         (lambda: Comparison("x", "==", "x"), "use one of =, !="),  # type: ignore[arg-type]
         (lambda: Band("x", "x", 3, 1), "between 3 and 1"),
         (lambda: Band("x", "x", float("nan"), 1), "between nan and 1"),
-        (lambda: Function("x < x"), "no function"),  # type: ignore[arg-type]
-        (lambda: a_join("int", "x < x"), "no condition"),
+        (lambda: Function("x < x"), "not a function"),  # type: ignore[arg-type]
+        (lambda: a_join("int", "x < x"), "not a condition"),
         (lambda: a_join("int", picky), "around a function"),
         (lambda: a_join("int", Band("x", "x", -(2**70), 0)), "64-bit integers"),
         (lambda: a_join("decimal(2)", Band("x", "x", 0, float("inf"))), "finite ends"),

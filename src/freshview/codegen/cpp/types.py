@@ -247,7 +247,7 @@ def _in_ring(x: Cpp, to: RingType) -> Cpp:
     if isinstance(x.type, RingType):
         return x
     if not isinstance(to, CofactorType):
-        raise NotNative(f"a whole number is no element of the ring {to.ring}, which has no one")
+        raise NotNative(f"a whole number is not an element of the ring {to.ring}, which has no 1")
     times = f"f64({x.text})"
     t = cofactor_type(())
     return Cpp(f"row({times})", t, t.cpp_type, row=Row(times), pending="row")

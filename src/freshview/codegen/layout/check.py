@@ -104,7 +104,7 @@ def _home(t: Table, layout: Layout) -> Iterator[str]:
         return
     host, columns = t.home
     if host not in layout.tables:
-        yield f"it lies in '{host}', which is no table"
+        yield f"it lies in '{host}', which is not a table"
         return
     if columns not in layout.tables[host].indexes:
         yield f"it lies in an index of '{host}' that is not there"
@@ -125,7 +125,7 @@ def _shared_homes(layout: Layout) -> Iterator[str]:
 
 def _place(place: MapPlace, layout: Layout) -> Iterator[str]:
     if place.table not in layout.tables:
-        yield f"it lies in '{place.table}', which is no table"
+        yield f"it lies in '{place.table}', which is not a table"
         return
     table = layout.tables[place.table]
     if not 0 <= place.payload < len(table.payloads):

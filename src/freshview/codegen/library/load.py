@@ -122,7 +122,7 @@ class Instance:
             self._state = self._calls["open"](partial(handle_problem, kernel), file, kernel.columns)
         except MemoryError as e:
             raise OutOfMemory(
-                "there is no memory left for another kernel",
+                "not enough memory for another kernel",
                 instead="close one, or raise the limit",
             ) from e
 
@@ -183,7 +183,7 @@ class Instance:
             self._calls["apply_stream"](self._state, relation, stream, counts, sign)
         else:
             raise BadRow(
-                f"'{type(table).__name__}' is no Arrow table",
+                f"'{type(table).__name__}' is not an Arrow table",
                 instead="give a pyarrow or polars table, or rows",
             )
 
@@ -208,7 +208,7 @@ class Instance:
             table = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in columns.items()})
         except (pa.ArrowException, TypeError, ValueError) as e:
             name = self.kernel.relations[relation].name
-            raise BadRow(f"these are no columns of '{name}': {e}") from e
+            raise BadRow(f"these are not columns of '{name}': {e}") from e
         self.apply_arrow(relation, table, counts, sign)
 
     @contextmanager
@@ -321,7 +321,7 @@ class Instance:
                 out.seek(0)
                 return out.read()
         except OSError as e:
-            raise SnapshotProblem(f"there can be no snapshot: {e.strerror or e}") from e
+            raise SnapshotProblem(f"the snapshot cannot be written: {e.strerror or e}") from e
 
     def _write(self, fd: int) -> None:
         head = MAGIC + bytes.fromhex(self.kernel.program)
@@ -354,7 +354,7 @@ class Instance:
         magic, program = os.read(fd, len(MAGIC)), os.read(fd, 32)
         loaded = {b"ready\n": 1, b"empty\n": 0}.get(os.read(fd, 6), -1)
         if magic != MAGIC or loaded < 0:
-            raise SnapshotProblem(f"{name} is no snapshot, or it is damaged")
+            raise SnapshotProblem(f"{name} is not a snapshot, or it is damaged")
         if program != bytes.fromhex(self.kernel.program):
             raise SnapshotProblem(
                 f"{name} is a snapshot of another program",
@@ -382,7 +382,7 @@ class Frame:
         self._frame = frame
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """The capsules of Arrow's C interface; a wish for other types is not heard."""
+        """The capsules of Arrow's C interface; `requested_schema` is ignored."""
         schema, array = self._export(self._frame)
         return schema, array
 

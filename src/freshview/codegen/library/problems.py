@@ -64,7 +64,7 @@ def handle_problem(
             _no_answer(value, Place(f"view '{table.name}'"))
         raise Overflow(f"a number of '{table.name}' leaves its range when it is read")
     if problem == "unread":
-        raise OutOfMemory("there is no memory left to read the rows", instead="read fewer of them")
+        raise OutOfMemory("not enough memory to read the rows", instead="read fewer of them")
     if problem == "copies":
         raise too_long(tables.queries[number].name, value)
     relation = tables.relations[number]
@@ -86,7 +86,7 @@ def handle_problem(
                 raise _no_room(relation, column, value, place)
             raise bad_value(relation, relation.columns[column], value, place)
         case "refused":
-            raise NotAdmitted(f"'{name}' does not admit this change")
+            raise NotAdmitted(f"a row to delete is not in '{name}', or its key is taken")
         case "overflow" | "full" | "lost" | "many" | "static" | "closed" | "late":
             raise _refused_change(name, problem)
         case _:
@@ -155,12 +155,12 @@ def _refused_change(name: str, problem: str) -> FreshviewError:
             )
         case "full":
             return OutOfMemory(
-                "there is no memory left for this change or its rows",
+                "not enough memory for this change or its rows",
                 instead="nothing was changed; give smaller batches, or raise the limit",
             )
         case "lost":
             return StateLost(
-                "memory ended in the middle of a change, and what the kernel kept is lost",
+                "ran out of memory during a change, and what the kernel kept is lost",
                 instead="restore a snapshot, or declare the view again",
             )
         case "many":
@@ -187,7 +187,10 @@ def _bad_input(
     names = ", ".join(c.name for c in relation.columns)
     match problem:
         case "count":
-            return BadRow(f"row {row + 1} of '{name}' counts {value!r} times", instead="use int")
+            return BadRow(
+                f"the count of row {row + 1} of '{name}' is {value!r}",
+                instead="give an integer of 64 bits",
+            )
         case "counts":
             return BadRow(
                 f"{row} rows of '{name}' come with {value} counts", instead="give as many"
@@ -215,7 +218,7 @@ def _bad_input(
                 instead="validate the table where it is made: validate(full=True) in pyarrow",
             )
         case "whole":
-            return BadRow(f"row {row + 1} of '{name}' is NULL as a whole")
+            return BadRow(f"row {row + 1} of '{name}' is NULL, not a row")
         case _:
             return BadRow(f"the stream of rows of '{name}' broke: {value}")
 

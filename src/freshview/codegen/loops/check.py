@@ -164,7 +164,7 @@ class _Checker(Parts):
             case Intern(name, value):
                 t = seen.type(value)
                 if t.kind not in ("string", "null"):
-                    raise ProgramProblem(f"{t} is no text")
+                    raise ProgramProblem(f"{t} is not text")
                 return seen.local(name, t), []
             case Probe(name, table, keys):
                 self.record(table, keys, seen)
@@ -242,7 +242,7 @@ class _Checker(Parts):
         match s:
             case Get(row, table, keys, body, probe):
                 if probe and seen.probes.get(probe) != (table, keys):
-                    raise ProgramProblem(f"'{probe}' is no probe of that record")
+                    raise ProgramProblem(f"'{probe}' is not a probe of that record")
                 t = self.record(table, keys, seen)
                 return [(body, self.at_hand(seen, table).row(row, record_fields(t)))]
             case Slice(row, table, columns, keys, body):
@@ -292,7 +292,9 @@ class _Checker(Parts):
                 self.convertible(seen.weight(weight), seen.total)
             case Gain(row, table, payload, weight) | Assign(row, table, payload, weight):
                 if seen.records.get(row) != table:
-                    raise ProgramProblem(f"'{row}' is no record of '{table}' that is written here")
+                    raise ProgramProblem(
+                        f"'{row}' is not a record of '{table}' that is written here"
+                    )
                 t = self.layout.tables[table]
                 self.convertible(seen.weight(weight), self.payload(t, payload))
             case Answer():

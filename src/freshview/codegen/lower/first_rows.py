@@ -129,7 +129,7 @@ def _walk(
 
     def first(known: Known) -> list[Stmt]:
         row = terms.names.fresh("entry")
-        # A variable that is bound outside, but is no key, is tested after the choice.
+        # A variable that is bound outside, but is not a key, is tested after the choice.
         columns = [search.local(row, v) for v in names]
         body = terms.bind(names, columns, env, m.times(Var(f"{row}.n"), INT), k)
         return [_first(e, c, search, known, row, tuple(body))]

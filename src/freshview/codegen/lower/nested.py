@@ -138,7 +138,7 @@ def first_of_groups(
         SortKey(at[o.var], o.descending, o.nulls_first) for o in total_order(e.order, at.keys())
     )
     row = terms.names.fresh("row")
-    # A variable that is bound outside, but is no key, is tested after the choice.
+    # A variable that is bound outside, but is not a key, is tested after the choice.
     count = m.times(Var(f"{row}.n"), INT)
     body = terms.bind(names, columns_of(row, rows), env, count, k)
     return [FirstOfGroups(row, rows.name, groups, order, e.limit, tuple(body))]

@@ -6,6 +6,10 @@ batch, and each level works on the rows of the level below it, which are fewer t
 
 A sum over a join that stands beside a factor with variables of its own becomes one as well, also
 where it stands once: row by row, all the rows that it adds up would meet all those of that factor.
+
+Tables of the batch are filled before the first statement. So a sum that reads a map which an
+earlier statement writes stays in its place: the statements of a node on Spark read what those
+before them have computed.
 """
 
 from __future__ import annotations
@@ -42,19 +46,35 @@ def stage(
     They hold the sums that meet rows of their own, and, if `shared`, those that stand in more than
     one place.
     """
-    adding = [s.term for s in statements if s.op == "+="]
-    sums = _distinct([e for term in adding for e in _crossed(term)])
+    adding = [(s.term, written) for s, written in _after(statements) if s.op == "+="]
+    sums = _distinct(
+        [e for term, written in adding for e in _crossed(term) if not _reads(e, written)]
+    )
     if shared:
         sums += [e for e in _shared(adding) if all(_match(k, e) is None for k in sums)]
     sums.sort(key=lambda e: sum(1 for _ in subterms(e)))
     whole = [LevelOfBatch(f"level{n}", e) for n, e in enumerate(sums)]
     tables = [
-        replace(x, term=replace(x.term, body=_with(x.term.body, whole[:n])))
+        replace(x, term=replace(x.term, body=_with(x.term.body, whole[:n], frozenset())))
         for n, x in enumerate(whole)
     ]
     return tables, [
-        replace(s, term=_with(s.term, whole)) if s.op == "+=" else s for s in statements
+        replace(s, term=_with(s.term, whole, written)) if s.op == "+=" else s
+        for s, written in _after(statements)
     ]
+
+
+def _after(statements: Sequence[Statement]) -> Iterator[tuple[Statement, frozenset[str]]]:
+    """Each statement, and the maps that those before it write."""
+    written: frozenset[str] = frozenset()
+    for s in statements:
+        yield s, written
+        written |= {s.target.name}
+
+
+def _reads(e: Expr, maps: frozenset[str]) -> bool:
+    """Whether a term reads one of these maps."""
+    return bool(maps) and any(isinstance(part, View) and part.name in maps for part in subterms(e))
 
 
 def _crossed(e: Expr) -> Iterator[Sum]:
@@ -92,11 +112,11 @@ def _distinct(sums: Sequence[Sum]) -> list[Sum]:
     return distinct
 
 
-def _shared(terms: Sequence[Expr]) -> list[Sum]:
+def _shared(terms: Sequence[tuple[Expr, frozenset[str]]]) -> list[Sum]:
     """The sums over the batch that stand in more than one place, each once."""
     kinds: list[tuple[Sum, int]] = []
-    for e in (part for term in terms for part in subterms(term)):
-        if not (isinstance(e, Sum) and reads_delta(e)) or ins(e):
+    for e, written in ((part, written) for term, written in terms for part in subterms(term)):
+        if not (isinstance(e, Sum) and reads_delta(e)) or ins(e) or _reads(e, written):
             continue
         for i, (first, count) in enumerate(kinds):
             if _match(first, e) is not None:
@@ -115,11 +135,11 @@ def _match(first: Sum, e: Sum) -> tuple[str, ...] | None:
     return None if renaming is None else tuple(renaming[k] for k in first.keys)
 
 
-def _with(e: Expr, known: Sequence[LevelOfBatch]) -> Expr:
+def _with(e: Expr, known: Sequence[LevelOfBatch], written: frozenset[str]) -> Expr:
     """A term that reads tables of the batch, the largest ones first."""
-    if isinstance(e, Sum) and not ins(e):
+    if isinstance(e, Sum) and not ins(e) and not _reads(e, written):
         for level in reversed(known):
             names = _match(level.term, e)
             if names is not None:
                 return View(level.name, names)
-    return map_children(e, lambda part: _with(part, known))
+    return map_children(e, lambda part: _with(part, known, written))

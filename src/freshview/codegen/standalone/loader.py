@@ -151,7 +151,7 @@ class Views:
         self._views = _tables("view")
         state = self._library.freshview_open()
         if not state:
-            raise MemoryError("there is no memory left for the views")
+            raise MemoryError("not enough memory for the views")
         self._state: ctypes.c_void_p | None = ctypes.c_void_p(state)
 
     @property

@@ -56,7 +56,9 @@ def factors(
     _needs(name, "v", "u", u)
     left, right = _columns(name, u, ring), _columns(name, v, ring)
     if left.ndim != 2 or right.ndim != 2:
-        raise BadUpdate(f"u and v of {name} are no matrices", instead="give a column for each rank")
+        raise BadUpdate(
+            f"u and v of {name} are not matrices", instead="give a column for each rank"
+        )
     if left.shape[0] != shape[0] or right.shape[0] != shape[1] or left.shape[1] != right.shape[1]:
         raise BadUpdate(
             f"{name} is {shape[0]} x {shape[1]}, but u is {left.shape[0]} x {left.shape[1]} and "

@@ -10,7 +10,7 @@ from freshview.errors import FreshviewError
 from freshview.linear.kernels.semiring import Array, Semiring
 
 KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "time spans"}
-"""The kinds of NumPy that are no cells of any semiring, in words."""
+"""The kinds of NumPy that are not cells of any semiring, in words."""
 
 
 class BadUpdate(FreshviewError):
@@ -58,7 +58,7 @@ def _converted(name: str, array: Array) -> Array:
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise _refused(name, "objects that are no numbers") from None
+        raise _refused(name, "objects that are not numbers") from None
 
 
 def _dense(name: str, values: Any, ring: Semiring) -> Array:

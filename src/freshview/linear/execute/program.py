@@ -361,7 +361,7 @@ class Program:
         return self._compute(name, dict(self.values))
 
     def _known(self, name: str) -> None:
-        """Refuse what is no matrix of this program, and say what is."""
+        """Refuse what is not a matrix of this program, and say what is."""
         if name not in self.values and name not in self._definitions:
             asked = listed({i.name for i in self.normal.inputs} | {*self.source.outputs})
             raise UnknownName(f"there is no matrix {name}", instead=f"there is {asked}")

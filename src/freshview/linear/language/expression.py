@@ -138,7 +138,7 @@ def matrix(
     """An input; square if it has only rows. Traits: symmetric, diagonal, lower, upper."""
     for t in traits:
         if t not in TRAITS:
-            raise FreshviewError(f"{t!r} is no trait", instead=f"use {', '.join(TRAITS)}")
+            raise FreshviewError(f"{t!r} is not a trait", instead=f"use {', '.join(TRAITS)}")
     r = size(rows)
     declared = Input(name, r, r if cols is None else size(cols), dynamic, frozenset(traits))
     return Matrix(Var(name), {name: declared})

@@ -282,7 +282,7 @@ class _Reader(Cursor):
             at = self.peek().place
             n = self.size_factor().number
             if n is None:
-                raise SyntaxProblem(f"{function} is no number here", at=at)
+                raise SyntaxProblem(f"{function} is not a number here", at=at)
             return float(n)
         self.expect("(")
         e: Expr

@@ -64,7 +64,7 @@ def numbers(view: str, name: str, column: pa.ChunkedArray, ring: Semiring) -> Ar
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     if not (numeric or pa.types.is_boolean(kind)):
         raise BadCell(
-            f"'{view}' has '{name}' of type {kind}, which is no number",
+            f"'{view}' has '{name}' of type {kind}, which is not a number",
             instead="the last column is the value of the cell",
         )
     if ring.name == "boolean" and pa.types.is_boolean(kind):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BadCell(FreshviewError):
-    """A row of a view that is no cell of its matrix."""
+    """A row of a view that is not a cell of its matrix."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Labels:
         for key in known:
             if key not in self.places:
                 raise BadCell(
-                    f"'{view}' has the {what} {key!r}, which is no label of {self.size}",
+                    f"'{view}' has the {what} {key!r}, which is not a label of {self.size}",
                     instead=f"its {len(self.keys):,} labels are given: {_few(self.keys)}",
                 )
         places = np.array([self.places[key] for key in known], dtype=np.int64)

@@ -75,7 +75,7 @@ int refuse_table(freshview& x, const Relation& r, const Problem& p) {
     case Problem::Extra: return say("'%s' has no column '%s'", p.name);
     case Problem::WrongType: return say("a column of '%s' cannot hold Arrow's format '%s'", p.name);
     case Problem::Damaged: return say("a column for '%s' is damaged: %s", p.name);
-    case Problem::NullRow: return say("a row of '%s' is NULL as a whole%s", "");
+    case Problem::NullRow: return say("a row of '%s' is NULL%s", "");
     default: return refuse_value(x, r, p.column, p.row);
   }
 }
@@ -96,11 +96,11 @@ int finish(freshview& x, Done done, Fault& fault) {
       return refuse(x, FRESHVIEW_RANGE, "the change takes a number of a view out of its range");
     case Done::Many:
       return refuse(x, FRESHVIEW_RANGE, "a row comes more often than its trigger can run");
-    case Done::Full: return refuse(x, FRESHVIEW_MEMORY, "there is no memory left for this change");
+    case Done::Full: return refuse(x, FRESHVIEW_MEMORY, "not enough memory for this change");
     case Done::Refused:  // only a store of base rows does so
     case Done::Lost: break;
   }
-  return refuse(x, FRESHVIEW_LOST, "memory ended inside a change, and the views are lost");
+  return refuse(x, FRESHVIEW_LOST, "ran out of memory during a change, and the views are lost");
 }
 
 int commit(freshview& x, const Relation& r, Part& part) {
@@ -239,7 +239,7 @@ int freshview_apply_rows(freshview* x, int relation, const freshview_value* rows
     add_counts(*own.room, *r, counts, part);
     code = commit(*x, *r, part);
   });
-  return whole ? code : refuse(*x, FRESHVIEW_MEMORY, "there is no memory left for these rows");
+  return whole ? code : refuse(*x, FRESHVIEW_MEMORY, "not enough memory for these rows");
 }
 
 int freshview_apply_arrow(freshview* x, int relation, const struct ::ArrowSchema* schema,
@@ -265,7 +265,7 @@ int freshview_apply_arrow(freshview* x, int relation, const struct ::ArrowSchema
     add_counts(*own.room, *r, counts, *part);
     code = commit(*x, *r, *part);
   });
-  return whole ? code : refuse(*x, FRESHVIEW_MEMORY, "there is no memory left for this table");
+  return whole ? code : refuse(*x, FRESHVIEW_MEMORY, "not enough memory for this table");
 }
 
 freshview_rows* freshview_read(freshview* x, int view) {
@@ -328,7 +328,7 @@ int freshview_read_arrow(freshview* x, int view, struct ::ArrowSchema* schema,
     frame->room->let_go();
   });
   table->room->let_go();
-  return whole ? code : refuse(*x, FRESHVIEW_MEMORY, "there is no memory left for a table");
+  return whole ? code : refuse(*x, FRESHVIEW_MEMORY, "not enough memory for a table");
 }
 
 uint64_t freshview_bytes(const freshview* x) { return x->env.arena.used(); }

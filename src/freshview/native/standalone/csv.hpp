@@ -46,13 +46,13 @@ struct CsvReader {
   size_t* ends = nullptr;
   size_t used = 0, room = 0;
   int places = 0;
-  bool quoted = false;    // whether any field was: a line of "" is no empty line
+  bool quoted = false;    // whether any field was: a line of "" is not an empty line
   bool started = false;
 
   void grow() {
     room = room ? room * 2 : 4096;
     text = static_cast<char*>(realloc(text, room));
-    if (!text) fail("freshview: there is no memory left for a row.\n");
+    if (!text) fail("freshview: not enough memory for a row.\n");
   }
   void add(int c) {
     if (used == room) grow();
@@ -62,7 +62,7 @@ struct CsvReader {
     if (size == places) {
       places = places ? places * 2 : 32;
       ends = static_cast<size_t*>(realloc(ends, size_t(places) * sizeof(size_t)));
-      if (!ends) fail("freshview: there is no memory left for a row.\n");
+      if (!ends) fail("freshview: not enough memory for a row.\n");
     }
     ends[size++] = used;
   }
@@ -71,7 +71,7 @@ struct CsvReader {
     if (c == '\n') next_line++;
     return c;
   }
-  void skip_mark() {  // a byte order mark is no text
+  void skip_mark() {  // a byte order mark is not text
     const int c = take();
     if (c == 0xef && take() == 0xbb && take() == 0xbf) return;
     if (c == 0xef) problem = "the file is not UTF-8 text";

@@ -69,7 +69,7 @@ struct Rows {
     column = static_cast<freshview_column*>(calloc(size_t(width) + 1, sizeof *column));
     value = static_cast<freshview_value*>(calloc(size_t(width * batch) + 1, sizeof *value));
     count = static_cast<i64*>(calloc(size_t(batch), sizeof *count));
-    if (!column || !value || !count) stop("there is no memory left for a batch%s%s", "");
+    if (!column || !value || !count) stop("not enough memory for a batch%s%s", "");
     room = batch;
     for (int i = 0; i < width; i++) freshview_relation_column(number, i, &column[i]);
   }
@@ -115,7 +115,7 @@ struct Rows {
     if (used + v.size > text_room) {
       text_room = (used + v.size) * 2 + 4096;
       text = static_cast<char*>(realloc(text, text_room));
-      if (!text) stop("there is no memory left for a batch%s%s", "");
+      if (!text) stop("not enough memory for a batch%s%s", "");
     }
     if (v.size) memcpy(text + used, v.text, v.size);
     used += v.size;
@@ -151,7 +151,7 @@ struct Source {
 void read_files(const Options& o, Rows* rows) {
   const int relations = freshview_relations();
   Source* sources = static_cast<Source*>(calloc(size_t(relations) + 1, sizeof(Source)));
-  if (!sources) stop("there is no memory left for the sources%s%s", "");
+  if (!sources) stop("not enough memory for the sources%s%s", "");
   for (int turn = 0; turn < 2; turn++) {
     int open = 0;
     for (int i = 0; i < relations; i++) {
@@ -237,10 +237,10 @@ int main(int count, char** words) {
   const int shown = o.view ? freshview_find_view(o.view) : -1;
   if (o.view && shown < 0) stop("there is no view '%s'%s", o.view);
   freshview* views = freshview_open();
-  if (!views) stop("there is no memory left for the views%s%s", "");
+  if (!views) stop("not enough memory for the views%s%s", "");
   const int relations = freshview_relations();
   Rows* rows = static_cast<Rows*>(calloc(size_t(relations) + 1, sizeof(Rows)));
-  if (!rows) stop("there is no memory left for a batch%s%s", "");
+  if (!rows) stop("not enough memory for a batch%s%s", "");
   bool waits = false;  // whether some stream has no file
   for (int i = 0; i < relations; i++) {
     rows[i].start(views, i, o.batch);

@@ -41,7 +41,10 @@ def check_changes(relation: Relation, changes: Changes) -> dict[Row, Number]:
     pairs = changes.items() if isinstance(changes, Mapping) else changes
     for number, (row, m) in enumerate(pairs, 1):
         if not isinstance(m, int):
-            raise BadRow(f"row {number} of '{relation.name}' counts {m!r} times", instead="use int")
+            raise BadRow(
+                f"the count of row {number} of '{relation.name}' is {m!r}",
+                instead="give an integer",
+            )
         stored = check_row(relation, row, number)
         batch[stored] = batch.get(stored, 0) + m
     return {row: m for row, m in batch.items() if m}

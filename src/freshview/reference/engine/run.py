@@ -369,7 +369,7 @@ def _worst(store: Store) -> str:
 
 
 def _with_doubles(row: Row, at: Sequence[int]) -> Row:
-    """A row whose doubles are no whole numbers: an empty sum knows nothing of its type."""
+    """A row whose doubles are not whole numbers: an empty sum knows nothing of its type."""
     cells = list(row)
     for i in at:
         value = cells[i]

@@ -45,7 +45,7 @@ def connect(
     - `profile` lets kernels count the rows that they look at and write.
     - `factorise` lets kernels multiply a view when it is read, where it is a join of maps that are
       kept anyway: changes cost less, and reads more.
-    - `statistics` tells `auto` what to expect of the data.
+    - `statistics`, as `freshview.Sizes(...)`, tells `auto` what to expect of the data.
     - `products` names streams that change by products, and the columns of each factor, such as
       `{"A": [("row", "value"), ("column", "value")]}`: views over them are kept in view trees,
       where that can be, and `apply` gives these the factors and not the rows.

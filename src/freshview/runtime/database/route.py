@@ -74,7 +74,7 @@ class Route:
 
 
 def route_of(relation: Relation, base: AnyBase, groups: Sequence[ViewGroup]) -> Route | None:
-    """The route of a relation's rows, if kernels are all that needs them: each takes them once."""
+    """The route of a relation's rows, if only the row store and kernels need them."""
     if not isinstance(base, StoredBase | StatelessBase):
         return None
     if any(g.built is None or not g.is_started for g in groups):

@@ -374,7 +374,7 @@ def _refuse_headers(groups: Iterable[ViewGroup]) -> None:
         if group.headers and group.settings.engine == "reference":
             ring = group.headers[0]
             raise FreshviewError(
-                f"{group.name} has payloads of the ring {ring.name}, which is C++ of "
+                f"{group.name} has payloads of the ring {ring.name}, which is defined in C++ in "
                 f"'{ring.path}': only kernels run it, not the reference engine",
                 instead="connect with engine='native', or write the ring as a Python class",
             )

@@ -219,7 +219,7 @@ def _plain_counts(relation: Relation, counts: object) -> Any:
     out = np.asarray(counts)
     if out.dtype.kind not in "iu" or out.ndim != 1:
         raise BadRow(
-            f"the counts of '{relation.name}' are no list of integers",
+            f"the counts of '{relation.name}' are not a list of integers",
             instead="give one integer a row, positive to insert and negative to delete",
         )
     for end in (out.max(), out.min()) if out.size else ():
@@ -293,7 +293,7 @@ def _from_columns(relation: Relation, columns: Mapping[str, object]) -> pa.Recor
     try:
         batch = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in arrays.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
-        raise BadRow(f"these are no columns of '{relation.name}': {e}") from e
+        raise BadRow(f"these are not columns of '{relation.name}': {e}") from e
     return normalize_types(relation, batch)
 
 

@@ -56,7 +56,7 @@ READERS: Mapping[Kind, Callable[[str], Value]] = {
 def read(path: Path, relation: Relation, delimiter: str = ",") -> Iterator[Row]:
     """The rows of a file, one by one; a BadRow tells the file, line and column of what is wrong."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:  # a byte order mark is no text
+        with path.open(encoding="utf-8-sig", newline="") as file:  # a byte order mark is not text
             yield from parse(file, str(path), relation, delimiter)
     except OSError as e:
         raise BadRow(

@@ -43,7 +43,8 @@ def read_manifest(path: Path) -> Manifest:
     except OSError as e:
         raise SnapshotProblem(f"there is no snapshot in {path}: {e.strerror}") from e
     damaged = SnapshotProblem(
-        f"{path / MANIFEST} is no snapshot, or it is damaged", instead="restore an older snapshot"
+        f"{path / MANIFEST} is not a snapshot, or it is damaged",
+        instead="restore an older snapshot",
     )
     try:
         outer = json.loads(data)

@@ -174,7 +174,7 @@ class ViewGroup:
         """The reference engine, filled from the base rows; its numbers are not checked yet.
 
         A program for single rows may meet values on the way that all the rows together do not have,
-        such as a least string that is no number: one for batches takes the rows of a relation at
+        such as a least string that is not a number: one for batches takes the rows of a relation at
         once, and refuses only what is there at the end.
         """
         program, bases = self.reference_program(), self._read_bases()

@@ -23,15 +23,15 @@ from freshview.spark.nodes.view_work import NO_ROUTINE, ViewWork
 class BatchPacker:
     """Validates and packs the batches of one pipeline."""
 
-    def __init__(self, pipeline: ViewWork, relations: Iterable[Relation]) -> None:
-        self.pipeline = pipeline
+    def __init__(self, work: ViewWork, relations: Iterable[Relation]) -> None:
+        self.work = work
         self._relations = {r.name: r for r in relations}
         """The declared relations; the workers have fewer columns."""
-        self._narrow = {r.name: r for r in pipeline.distributed.program.relations}
-        self._read_by_views = {n for r in pipeline.distributed.routines for n in r.relations}
-        self._tests = pushed_predicates(pipeline.distributed)
+        self._narrow = {r.name: r for r in work.distributed.program.relations}
+        self._read_by_views = {n for r in work.distributed.routines for n in r.relations}
+        self._tests = pushed_predicates(work.distributed)
         """The pushed predicates, by relation."""
-        self._guards = {g.relation.name: g for g in pipeline.distributed.guards}
+        self._guards = {g.relation.name: g for g in work.distributed.guards}
 
     def relation(self, name: str) -> Relation:
         """A relation that accepts batches."""
@@ -60,7 +60,7 @@ class BatchPacker:
 
     def routine(self, relations: Iterable[str]) -> str:
         """The routine for a batch of these relations."""
-        distributed = self.pipeline.distributed
+        distributed = self.work.distributed
         names = [n for n in relations if n in self._read_by_views]
         return (
             change_routine(distributed.routines.index(distributed.routine(*names)))
@@ -70,8 +70,8 @@ class BatchPacker:
 
     def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[Pieces]:
         """The rows of every worker and of the driver."""
-        workers = self.pipeline.workers
-        at = self.pipeline.distributed.placement.batches
+        workers = self.work.workers
+        at = self.work.distributed.placement.batches
         parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers + 1)]
         for name, batch in rows.items():
             there, tests = at.get(name, Random()), self._tests.get(name, ())

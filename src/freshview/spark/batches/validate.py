@@ -114,7 +114,7 @@ def _counts(relation: Relation, table: pa.Table) -> pa.Array:
     counts = table.column(COUNT)
     if not pa.types.is_integer(counts.type) or counts.null_count:
         instead = "give one integer a row, negative for deletions"
-        raise BadRow(f"the counts of '{relation.name}' are no integers", instead=instead)
+        raise BadRow(f"the counts of '{relation.name}' are not integers", instead=instead)
     try:
         out = counts.cast(pa.int64()).combine_chunks()
     except pa.ArrowInvalid:

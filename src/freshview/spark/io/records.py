@@ -131,7 +131,7 @@ def _key(text: str | None) -> Mapping[str, object]:
 
 def _payload(record: object) -> Mapping[str, Any]:
     if not isinstance(record, dict):
-        raise ValueError("an envelope is no JSON object")
+        raise ValueError("an envelope is not a JSON object")
     inner = record.get("payload")
     return inner if isinstance(inner, dict) else record
 
@@ -183,7 +183,7 @@ def _read_each(
         try:
             if not isinstance(record, dict):
                 skip()
-                raise ValueError(f"a record of '{relation.name}' is no JSON object")
+                raise ValueError(f"a record of '{relation.name}' is not a JSON object")
             take(record)
             at.append(i)
         except ValueError as e:

@@ -188,7 +188,7 @@ def _check_delta(spark: SparkSession, i: Input) -> None:
         raise
     except Exception as e:
         raise FreshviewError(
-            f"'{i.path}' for '{i.relation.name}' is no Delta table that can be read: "
+            f"'{i.path}' for '{i.relation.name}' is not a Delta table that can be read: "
             + str(e).splitlines()[0],
             instead="check the path in its FROM clause",
         ) from e

@@ -53,8 +53,8 @@ class MatrixCoordinator(Coordinator):
 
     def _ask(self, asked: bytes, now: Commit) -> list[bytes]:
         at = StepId(self.epoch, NO_VERSION, now.after, READ, 0)
-        scattered = (asked,) * self.pipeline.workers
-        stage = self.pipeline.rounds[READ].stages[0]
+        scattered = (asked,) * self.work.workers
+        stage = self.work.schedules[READ].stages[0]
         order = self._order("read", at, stage, scattered, uuid.uuid4().hex)
         return [r.gathered for r in self._job([order])]
 
@@ -187,7 +187,7 @@ def read_description(checkpoint: str | Path) -> dict[str, Any]:
         raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a program")
     if description["format"] != FORMAT or "matrices" not in description:
         raise CheckpointProblem(
-            f"{place} is no checkpoint of a matrix program of this version of Freshview",
+            f"{place} is not a checkpoint of a matrix program of this version of Freshview",
             instead="start over in another folder",
         )
     return description

@@ -80,6 +80,7 @@ class MatrixWork(Work):
     plan: MatrixPlan
     settings: FlowSettings
     folder: Folder = field(compare=False)
+    schedules: Mapping[str, MatrixSchedule] = field(compare=False)
 
     @classmethod
     def of(
@@ -87,16 +88,10 @@ class MatrixWork(Work):
     ) -> MatrixWork:
         """The work with all its derived fields."""
         folder = folder_at(place, sync=settings.sync)
-        return cls(name, place, workers, plan, settings, folder)
-
-    @property
-    def rounds(self) -> Mapping[str, MatrixSchedule]:
-        """See `Work`."""
         asking = Stage((Scatter(WHAT, ONE),), (Begin(),))
-        return {
-            **self.plan.schedules,
-            READ: MatrixSchedule((Turn((), (Begin(),)), Turn()), ((asking,),)),
-        }
+        reading = MatrixSchedule((Turn((), (Begin(),)), Turn()), ((asking,),))
+        schedules = {**plan.schedules, READ: reading}
+        return cls(name, place, workers, plan, settings, folder, schedules)
 
     def kind(self, role: Role) -> str:
         """See `Work`."""
@@ -131,9 +126,9 @@ class MatrixWork(Work):
         began = perf_counter()
         executor = self._executor(node, part, routine)
         if part == self.driver:
-            sent = executor.turn(self.rounds[routine].turns[step], inputs)
+            sent = executor.turn(self.schedules[routine].turns[step], inputs)
         else:
-            sent = executor.stage(self.rounds[routine].stages[step], inputs)
+            sent = executor.stage(self.schedules[routine].stages[step], inputs)
         if step == steps[-1]:
             node.clear()
         clock.native += perf_counter() - began

@@ -6,19 +6,21 @@ import warnings
 from dataclasses import replace
 
 from freshview.codegen.library.compiler import Baseline
+from freshview.errors import FreshviewWarning
 from freshview.spark.nodes.shipped_kernels import ship_kernels
 from freshview.spark.nodes.view_work import ViewWork
 
 
-def attach_kernels(pipeline: ViewWork, spark: object) -> ViewWork:
-    """The pipeline with kernels; without a kernel, Python keeps the maps, with a warning."""
-    if not pipeline.settings.native:
-        return pipeline
+def attach_kernels(work: ViewWork, spark: object) -> ViewWork:
+    """The work with kernels; without a kernel, Python keeps the maps, with a warning."""
+    if not work.settings.native:
+        return work
     baseline: Baseline = "native" if _is_local(spark) else "x86-64-v2"
-    kernels, why = ship_kernels(pipeline.distributed, pipeline.functions, pipeline.folder, baseline)
+    kernels, why = ship_kernels(work.distributed, work.functions, work.folder, baseline)
     if why:
-        warnings.warn(f"the maps of this flow are kept by Python, slowly: {why}", stacklevel=3)
-    return replace(pipeline, kernels=kernels)
+        message = f"no native kernels: Python keeps the maps of this pipeline, which is slow: {why}"
+        warnings.warn(message, FreshviewWarning, stacklevel=3)
+    return replace(work, kernels=kernels)
 
 
 def _is_local(spark: object) -> bool:

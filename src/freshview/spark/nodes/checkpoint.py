@@ -34,20 +34,20 @@ def digest(distributed: Distributed) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def save_pipeline(pipeline: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]) -> None:
+def save_pipeline(work: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]) -> None:
     """Write a new checkpoint; the description is last, so that it is never without the rest.
 
     The description has a hash of the program, not the program: a restart provides it again.
     """
-    pipeline.folder.write(tables_name(pipeline.name), pack(tables))
+    work.folder.write(tables_name(work.name), pack(tables))
     description = {
         "format": FORMAT,
-        "name": pipeline.name,
-        "workers": pipeline.workers,
-        "program": digest(pipeline.distributed),
-        "native": bool(pipeline.kernels),
+        "name": work.name,
+        "workers": work.workers,
+        "program": digest(work.distributed),
+        "native": bool(work.kernels),
     }
-    pipeline.folder.write(DESCRIPTION, json.dumps(description).encode(), new=True)
+    work.folder.write(DESCRIPTION, json.dumps(description).encode(), new=True)
 
 
 def reopen(
@@ -88,17 +88,17 @@ def reopen(
     return ViewWork.of(name, place, count, prepared, functions, settings)
 
 
-def check_nodes(pipeline: ViewWork) -> None:
+def check_nodes(work: ViewWork) -> None:
     """Refuse maps of kernels without kernels, and maps of Python with kernels."""
-    description = describe(pipeline.folder)
+    description = describe(work.folder)
     kernels = description is not None and description["native"]
-    if kernels and not pipeline.kernels:
+    if kernels and not work.kernels:
         raise CheckpointProblem(
-            f"the maps in {pipeline.place} were written by native kernels, and there are none now",
+            f"the maps in {work.place} were written by native kernels, and there are none now",
             instead="install a C++ compiler, and restart with FlowSettings(native=True)",
         )
-    if pipeline.kernels and not kernels:
+    if work.kernels and not kernels:
         raise CheckpointProblem(
-            f"the maps in {pipeline.place} are kept by Python",
+            f"the maps in {work.place} are kept by Python",
             instead="restart with FlowSettings(native=False), or start over in another folder",
         )

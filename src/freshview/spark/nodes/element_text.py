@@ -17,7 +17,7 @@ from freshview.errors import FreshviewError
 
 
 class Unreadable(FreshviewError):
-    """A value without a text form, or a text that is no value."""
+    """A value without a text form, or a text that is not a value."""
 
 
 def encode(value: object) -> bytes:
@@ -95,7 +95,7 @@ def _value(data: Any) -> object:
             return list(map(_value, parts))
         case ["map", *pairs]:
             return {_value(k): _value(v) for k, v in pairs}
-    raise ValueError(f"{data!r} is no value")
+    raise ValueError(f"{data!r} is not a value")
 
 
 def _element(name: str, fields: Iterable[tuple[str, object]]) -> object:

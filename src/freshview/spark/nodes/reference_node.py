@@ -140,7 +140,7 @@ class ReferenceNode:
         try:
             maps = {n: [batch_of(self._placements[n], s.rows)] for n, s in self.maps.items()}
         except Overflow as e:
-            raise SnapshotProblem(f"there can be no snapshot: {e}") from e
+            raise SnapshotProblem(f"the snapshot cannot be written: {e}") from e
         save_whole(path, *pack_large(maps))
 
     def restore(self, path: Path) -> None:

@@ -61,11 +61,6 @@ class ViewWork(Work):
         derived = (folder, scheduled, kernels or {}, checks)
         return cls(name, place, workers, distributed, functions, settings, *derived)
 
-    @property
-    def rounds(self) -> Mapping[str, Schedule]:
-        """See `Work`."""
-        return self.schedules
-
     def kind(self, role: Role) -> str:
         """See `Work`: a kernel cannot read the maps of another one."""
         shipped = self.kernels.get(role)

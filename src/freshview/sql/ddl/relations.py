@@ -98,7 +98,7 @@ def _columns(cursor: Cursor) -> _Columns:
     names = {c.name.lower() for c in declared.columns}
     for k in declared.key:
         if k.lower() not in names:
-            raise SyntaxProblem(f"the key names '{k}', which is no column", at=cursor.peek().at)
+            raise SyntaxProblem(f"the key names '{k}', which is not a column", at=cursor.peek().at)
     return declared
 
 
@@ -170,7 +170,7 @@ def _source(cursor: Cursor, relation: Relation) -> Source:
     kind = cursor.next()
     if kind.word not in KINDS:
         raise UnsupportedSql(
-            f"{shown(kind)} is no source", instead=f"use one of {', '.join(KINDS)}", at=kind.at
+            f"{shown(kind)} is not a source", instead=f"use one of {', '.join(KINDS)}", at=kind.at
         )
     arguments: list[str | int] = []
     while cursor.peek().kind in ("string", "number") or (

@@ -13,7 +13,7 @@ from freshview.sql.terms import OrderKey, Scalar, Select
 def order_by(
     query: Select, body: Body, columns: list[Bound], factors: list[Expr], *, top: bool
 ) -> tuple[tuple[Order, ...], list[Bound]]:
-    """The ordering over column variables; expressions that are no column become hidden ones."""
+    """The ordering over column variables; expressions that are not columns become hidden ones."""
     if query.limit is not None and not query.order:
         raise UnsupportedSql(
             "LIMIT without ORDER BY has no fixed answer", instead="add ORDER BY", at=query.at

@@ -51,7 +51,7 @@ def _literal(node: Node) -> Scalar:
         node.refuse(f"the number {text}", "write it like 1, 1.5 or 1.5e0")
     value = float(text) if "e" in text.lower() else Decimal(text) if "." in text else int(text)
     if isinstance(value, int) and not is_int(value):
-        value = Decimal(value)  # as in Spark: what is no integer is a decimal without fraction
+        value = Decimal(value)  # as in Spark: what is not an integer is a decimal without fraction
     if isinstance(value, Decimal) and not is_decimal(value):
         node.refuse(f"a number of more than {MOST_DIGITS} digits", "write a DOUBLE, like 1e40")
     if isinstance(value, float) and not isfinite(value):

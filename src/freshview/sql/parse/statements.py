@@ -153,7 +153,7 @@ def _check_names(raw: list[RawToken], script: Script) -> None:
         if token.token_type != TokenType.STRING and "\0" in token.text:
             what, instead = "a name has the character NUL in it", "choose another name"
         elif any("\ud800" <= c <= "\udfff" for c in token.text):
-            what, instead = "half of a surrogate pair is no character", "leave it out"
+            what, instead = "half of a surrogate pair is not a character", "leave it out"
         else:
             continue
         raise SyntaxProblem(what, instead=instead, at=script.place(token.start))
@@ -202,7 +202,7 @@ def _lifted(raw: list[RawToken], script: Script) -> list[RawToken]:
             names = [t.text for t in words[:3:2]]
             if not closed or not all(n.isidentifier() for n in names):
                 raise SyntaxProblem(
-                    "this is no lifting function",
+                    "this is not a lifting function",
                     instead="write [function: Ring](column, ...)",
                     at=script.place(raw[at].start),
                 )

@@ -78,7 +78,7 @@ class Function:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise BadPredicate(
-                f"{self.function!r} is no function", instead="give one of the two rows"
+                f"{self.function!r} is not a function", instead="give one of the two rows"
             )
 
 
@@ -209,7 +209,7 @@ def bind(theta: Theta, r: Relation, s: Relation) -> BoundTheta:
     for c in theta:
         if not isinstance(c, Comparison | Band | Function):
             raise BadPredicate(
-                f"{c!r} is no condition of a join",
+                f"{c!r} is not a condition of a join",
                 instead="give a Comparison, a Band, or a Function around a function of two rows",
             )
         if not isinstance(c, Function):

@@ -283,7 +283,9 @@ class ThetaJoin:
 
     def _check_window(self) -> None:
         if not isinstance(self.window, get_args(Window)):
-            raise BadWindow(f"{self.window!r} is no window", instead="use one as Sliding(length)")
+            raise BadWindow(
+                f"{self.window!r} is not a window", instead="use one as Sliding(length)"
+            )
         kinds = [s.time_kind for s in self.sources.values() if s.time_kind]
         if len(set(kinds)) > 1:
             raise BadWindow(

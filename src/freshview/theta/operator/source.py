@@ -104,7 +104,7 @@ class Source:
             if column.name == name:
                 if column.type.kind not in _TIMES:
                     raise BadWindow(
-                        f"'{name}' is a {column.type.kind}, and no time",
+                        f"'{name}' is a {column.type.kind}, not a time",
                         instead=f"use a column of kind {', '.join(_TIMES)}",
                     )
                 return place

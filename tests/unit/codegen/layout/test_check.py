@@ -19,7 +19,7 @@ PROBLEMS = {
     "table m [int] : [int] order k0 text": "by the text of a column",
     "table m [int] : [cofactor(x)] order k0": "adds up numbers only",
     "transient m [int] : [int] order k0": "no longer than a batch",
-    "table m [int] : [int] home n by k0": "'n', which is no table",
+    "table m [int] : [int] home n by k0": "'n', which is not a table",
     "table m [int] : [int] home n by k0 table n [int] : [int]": "that is not there",
     "table m [int] : [int] home n by k0, k1 table n [int, int] : [int] index k0, k1": "other col",
     "table m [int] : [int] index k0 home n by k0 table n [int] : [int] index k0": "more than one",
@@ -27,7 +27,7 @@ PROBLEMS = {
     "table o [int] : [int] index k0": "another table itself",
     "table m [int] : [int] home o by k0 table n [int] : [int] home o by k0 "
     "table o [int] : [int] index k0": "lies where 'm' lies",
-    "map M in m p0 [k0]": "'m', which is no table",
+    "map M in m p0 [k0]": "'m', which is not a table",
     "table m [int] : [int] map M in m p1 [k0]": "no payload column p1",
     "table m [int, int] : [int] map M in m p0 [k0, k0]": "not those of 'm'",
     "table m [int] : [int] map M in m p0 [k0] map N in m p0 [k0]": "that of 'M'",

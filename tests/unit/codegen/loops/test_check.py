@@ -113,7 +113,7 @@ BAD = {
     "at w in n[1] { gain w.p0 += 1.5 }": r"decimal\(1\) does not become int without loss",
     "scan r in o { total t : int { tally r.p0 } }": "double does not become int",
     "find y : date = 3 { }": "int is never date",
-    "intern y = 3": "int is no text",
+    "intern y = 3": "int is not text",
     "at w in n[1] { gain w.p1 += 1 }": "'n' has no payload column p1",
     "first 1 of p1 r in m sorted k0, k1 text { }": "p1 of 'm' does not count rows",
     # where statements may stand
@@ -130,7 +130,7 @@ BAD = {
     "touch p[]": "there is no query 'p'",
     "touch q[3]": "rows of 'q' are found by 0 keys",
     "if fits y { }": "nobody has looked for 'y'",
-    "probe g in n[3] get r in n[4] from g { }": "'g' is no probe of that record",
+    "probe g in n[3] get r in n[4] from g { }": "'g' is not a probe of that record",
     "walk r of k in m sorted k0, k1 text turns u, w { do { } }": "turns of a range are two",
     "first 1 of p0 r in m sorted k0, k1 text known k0 = 3, k1 = 'a' { }": "none is the first",
     # writes while records are at hand
@@ -188,7 +188,7 @@ def test_a_record_of_another_table() -> None:
     body = (At("w", "n", (View("n", ()),), ()),)  # not reached: the gain stands outside
     gain = Gain("w", "n", 0, ())
     loops = Loops((Function("f", "ready", "", (gain, *body)),))
-    with pytest.raises(ProgramProblem, match="'w' is no record of 'n' that is written here"):
+    with pytest.raises(ProgramProblem, match="'w' is not a record of 'n' that is written here"):
         check(loops, LAYOUT, PROGRAM)
 
 

@@ -70,7 +70,7 @@ def test_a_condition_through_another_range() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Sum[](M[x] * {x > y} * x)",  # x weighs the rows: that is no sum of the index
+        "Sum[](M[x] * {x > y} * x)",  # x weighs the rows: that is not a sum of the index
         "Sum[](M[x] * {x = y})",  # a look-up
         "Sum[](M[x] * N[x] * {x > y})",  # a join
         "Sum[x](M[x] * {x > y})",  # x is part of the answer

@@ -65,3 +65,25 @@ def test_what_is_looked_up_stays_where_it_is() -> None:
         tables, [staged] = stage([statement("Q[a]", term)], shared=False)
         assert tables == []
         assert show(staged.term) == term
+
+
+def test_a_sum_over_what_an_earlier_statement_writes_stays_in_its_place() -> None:
+    part = "Sum[a, b](Part[a, x] * V1[x, b])"
+    statements = [
+        statement("V[a, c]", f"{part} * W[c]"),
+        statement("Part[a, b]", "(DELTA R)(a, b)"),
+        statement("Q[a, c]", f"{part} * W[c]"),
+    ]
+    tables, (first, _, last) = stage(statements, shared=False)
+    assert [show(t.term) for t in tables] == [part]
+    assert show(first.term) == "level0[a, b] * W[c]"
+    assert show(last.term) == f"{part} * W[c]"
+
+
+def test_a_shared_sum_over_what_an_earlier_statement_writes_is_computed_where_it_stands() -> None:
+    statements = [
+        statement("V1[b]", "Sum[b]((DELTA R)(a, b, x))"),
+        statement("Q[]", f"Sum[]({HIGH} * U[a])"),
+        statement("V2[a]", HIGH),
+    ]
+    assert stage(statements) == ([], statements)

@@ -1,4 +1,4 @@
-"""What is no real number is refused with the name of the input, wherever it comes in."""
+"""What is not a real number is refused with the name of the input, wherever it comes in."""
 
 from __future__ import annotations
 

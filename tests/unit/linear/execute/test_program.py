@@ -284,7 +284,7 @@ def test_small_updates_do_not_measure_the_drift_each_time() -> None:
         (lambda p, a: p.update("A", cells=[(0, 0)]), "the cells of A cannot be .*; give triples"),
         (lambda p, a: p.update("A", cells=5), "the cells of A cannot be 5; give triples"),
         (lambda p, a: p.assign("A", cells=[(0, 0)]), "the cells of A cannot be .*; give triples"),
-        (lambda p, a: p.update("A", u=1, v=1), "u and v of A are no matrices"),
+        (lambda p, a: p.update("A", u=1, v=1), "u and v of A are not matrices"),
         (lambda p, a: p.change(update={"A": 5}), "a change cannot be {'A': 5}; give, by the"),
         (lambda p, a: p.change(assign=5), "a change cannot be 5; give, by the"),
         (lambda p, a: a * "x", "a matrix is multiplied by 'x'; use a finite real number"),

@@ -130,7 +130,9 @@ def test_several_views_change_at_once() -> None:
     assert fresh.report.updates == 8
     assert [row[:2] for row in fresh.view("beta").rows()] == [("size", 0), ("age", 0)]
     db.insert("facts", (20, "age", 1.0))
-    complaint = "'x' has the row 20, which is no label of m; its 20 labels are given: 0, 1, 2, ..."
+    complaint = (
+        "'x' has the row 20, which is not a label of m; its 20 labels are given: 0, 1, 2, ..."
+    )
     with pytest.raises(BadCell) as e:
         fresh["beta"]
     assert str(e.value) == complaint
@@ -163,7 +165,7 @@ def test_eager_programs_follow_by_themselves() -> None:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         db.insert("clicks", ("a", "stranger", 1))
-    assert "is no label of n" in str(heard[0].message)
+    assert "is not a label of n" in str(heard[0].message)
     assert fresh.program["L"][1, 0] == 2
     db.delete("clicks", ("a", "stranger", 1))
     fresh.close()
@@ -177,8 +179,8 @@ def test_eager_programs_follow_by_themselves() -> None:
     [
         ("SELECT r, c, v FROM t", "has the cell (1, 'x') twice; GROUP BY row and column"),
         ("SELECT r, c, SUM(n) AS n FROM t GROUP BY r, c", "'m' has NULL in 'n'; leave such rows"),
-        ("SELECT v, c, r FROM t WHERE n IS NULL", "which is no label of n"),
-        ("SELECT r, v, c FROM t", "has 'c' of type string, which is no number"),
+        ("SELECT v, c, r FROM t WHERE n IS NULL", "which is not a label of n"),
+        ("SELECT r, v, c FROM t", "has 'c' of type string, which is not a number"),
         ("SELECT r, c FROM t", "'m' has the columns r, c; a view for A has three"),
         ("SELECT r, c, r AS r2, v FROM t", "a view for A has three: row, column and value"),
         ("SELECT r, c, big FROM t", "a number in 'big' of 'm' is too large for a double"),

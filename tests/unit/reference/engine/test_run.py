@@ -208,7 +208,7 @@ def test_bad_rows_are_named(change: tuple, complaint: str) -> None:
 
 def test_complaints() -> None:
     engine = sales()
-    with pytest.raises(BadRow, match=r"row 1 of 'sale' counts 1\.5 times; use int"):
+    with pytest.raises(BadRow, match=r"the count of row 1 of 'sale' is 1\.5; give an integer"):
         engine.apply("sale", [((1, 1, None), 1.5)])
     with pytest.raises(UnknownName, match="there is no relation 'nosuch'; declare it first"):
         engine.insert("nosuch", (1,))

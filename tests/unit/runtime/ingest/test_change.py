@@ -112,7 +112,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "a wrong type": ([ROWS[0], (1, 5, None, None)], "row 2 of 'r': r.t cannot hold 5"),
     "a short row": ([ROWS[0], (1,)], "row 2 of 'r': a row of 'r' has 1 values"),
     "an unknown column": ({"z": [1, 2], **COLUMNS}, "'r' has no column 'z'"),
-    "columns that are not as long": ({**COLUMNS, "k": [1]}, "these are no columns of 'r'"),
+    "columns that are not as long": ({**COLUMNS, "k": [1]}, "these are not columns of 'r'"),
     "a missing column": (pa.table({"k": [1]}), "the table has no column 't'"),
     "one column more": (pa.table({**COLUMNS, "z": [1, 2]}), "'r' has no column 'z'"),
     "NULL in a table": (pa.table({**COLUMNS, "k": [1, None]}), "r.k is NOT NULL"),

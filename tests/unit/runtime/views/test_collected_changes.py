@@ -123,7 +123,7 @@ def test_what_is_told_adds_up(connect: Connect, engine: str, seed: int) -> None:
 
 @pytest.mark.parametrize("column", ["k", "name"])
 def test_groups_that_a_view_leaves_out_are_not_told(connect: Connect, column: str) -> None:
-    """The map below has a group of NULL, which is no row of the view."""
+    """The map below has a group of NULL, which is not a row of the view."""
     db = connect()
     grouped = f"SELECT {column} AS x, COUNT(*) AS n FROM r GROUP BY {column}"
     db.execute(

@@ -267,7 +267,7 @@ def test_views_whose_kernel_cannot_hold_their_numbers_part(
         db.insert("t", [(2, 3)])
     assert groups(db) == [["s"], ["n"]]
     assert (db.view("s").rows(), db.view("n").rows()) == ([(1, 0), (2, 6)], [(1, 4), (2, 2)])
-    assert db.view("n").engine == "native"  # the numbers of the other one are no concern of it
+    assert db.view("n").engine == "native"  # the numbers of the other one do not concern it
 
 
 def test_a_view_that_a_kernel_cannot_hold_does_not_join(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ def records(path: Path, position: int, size: int) -> list[str]:
 
 
 def random_lines(rng: random.Random) -> list[tuple[str, str]]:
-    """Lines, and what is read from them; empty lines are no records."""
+    """Lines, and what is read from them; empty lines are not records."""
     kinds = ("{i},x", '{i},"x\ny"', "", "bad{i}", "{i},2,3")
     lines = [rng.choice(kinds).format(i=i) for i in range(rng.randint(1, 30))]
     return [(line, line.partition(",")[0] if line.count(",") == 1 else line) for line in lines]

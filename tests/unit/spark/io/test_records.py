@@ -32,7 +32,7 @@ def test_numbers_are_exact(slow: bool) -> None:
     ("line", "said"),
     [
         ('{"k": 1, "s": "a"', "a record of 'r' is not JSON: Expecting"),
-        ("[1]", "a record of 'r' is no JSON object"),
+        ("[1]", "a record of 'r' is not a JSON object"),
         ('{"k": "x", "s": "a"}', "r.k cannot hold 'x'"),
         ('{"k": 1.5, "s": "a"}', "r.k cannot hold Decimal('1.5')"),
         ('{"k": 1, "d": 0.125, "s": "a"}', "at most 2 digits"),
@@ -110,7 +110,7 @@ def test_the_key_of_a_message_may_be_any_text(key: str | None) -> None:
         (envelope("c", None, None), "has no 'after'"),
         (envelope("d", None, None), "r.k is NOT NULL"),
         (envelope("c", None, {"k": 1}), "r.s is NOT NULL"),
-        ("5", "is no JSON object"),
+        ("5", "is not a JSON object"),
     ],
 )
 def test_an_envelope_that_says_nothing_clear_is_set_apart(line: str, said: str) -> None:

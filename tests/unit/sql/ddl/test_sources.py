@@ -63,7 +63,7 @@ def test_a_socket_has_one_host_and_port_however_it_is_written() -> None:
         ("KAFKA 't' (bootstrap := 'h:1', format := 'avro')", "2:37", "one of json, debezium"),
         ("RATE 'x' (rows_per_second := 1)", "2:15", "RATE is followed by nothing"),
         ("RATE (rows_per_second := 1)", "2:6", "RATE makes no column 'id'"),
-        ("TELEGRAPH 'x'", "2:6", "'TELEGRAPH' is no source"),
+        ("TELEGRAPH 'x'", "2:6", "'TELEGRAPH' is not a source"),
     ],
 )
 def test_what_is_wrong_has_its_place(clause: str, at: str, said: str) -> None:

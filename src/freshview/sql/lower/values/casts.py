@@ -51,7 +51,7 @@ def rounded(v: Val, digits: int, env: Env) -> Val:
 
 def _remedy(source: Kind, to: Kind) -> str:
     if "timestamp" in (source, to) and "bool" not in (source, to):
-        return "timestamps have no zone, and so are no number of seconds; keep one beside it"
+        return "timestamps have no zone, and so are not a number of seconds; keep one beside it"
     if "date" in (source, to):
         return "subtract DATE '1970-01-01', or add days to it"
     return "store the value in the type that you compare it with"
