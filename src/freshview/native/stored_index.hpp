@@ -65,9 +65,11 @@ struct Bucket {
   // at a line of which a part was just written has to wait until that has reached the cache.
   void put(u32 at, Slot x) {
 #if defined(__AVX512F__)
-    const __m512i all = _mm512_loadu_si512(slot);
-    const __m512i both = _mm512_set1_epi64(i64(u64(x.row) << 32 | x.tag));
-    _mm512_storeu_si512(slot, _mm512_mask_mov_epi64(all, __mmask8(1u << at), both));
+    typedef u64 Words __attribute__((vector_size(64)));
+    Words all;
+    memcpy(&all, slot, sizeof(all));
+    all = Words{0, 1, 2, 3, 4, 5, 6, 7} == at ? Words{} + (u64(x.row) << 32 | x.tag) : all;
+    memcpy(static_cast<void*>(slot), &all, sizeof(all));
 #else
     slot[at] = x;
 #endif
