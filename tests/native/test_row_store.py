@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Relation
-from freshview.calculus.types import BOOL, DOUBLE, INT, STRING, decimal
+from freshview.calculus.types import BOOL, DATE, DOUBLE, INT, STRING, TIMESTAMP, decimal
 from freshview.codegen.library.load import Kernel
 from freshview.codegen.library.row_store import KEY_OF, ROW_OF, row_kernel, row_store_source
 from freshview.errors import NotAdmitted
@@ -41,6 +43,14 @@ def plain_row(n: int) -> Row:
 
 def wide_row(n: int) -> Row:
     return tuple(f"{n} in column {i}" if i % 3 else n for i in range(40))
+
+
+def day_of(n: int) -> date:
+    return date(1970, 1, 1) + timedelta(days=abs(n) % 2_900_000)
+
+
+def moment_of(n: int) -> datetime:
+    return datetime(1970, 1, 1) + timedelta(microseconds=n % 10**15)
 
 
 @pytest.mark.parametrize(("relation", "row_of"), [(PLAIN, plain_row), (WIDE, wide_row)])
@@ -128,3 +138,32 @@ def test_chained_rows_are_taken_by_all_or_none(library: Kernel) -> None:
     insert(3, 0.5, 3)
     assert seen[6:] == ["lock", "free", (1, 0.5, 9), (3, 0.5, 3)]
     assert first.divert(0, False) == 0
+
+
+def test_columns_are_as_wide_as_their_values_need(library: Kernel) -> None:
+    """The ends of every width, and NULL, which is the smallest of each; then rows go again."""
+    columns = (INT, decimal(2), DATE, TIMESTAMP, STRING, BOOL, DOUBLE)
+    relation = Relation("v", tuple(Column(f"c{i}", t.or_null()) for i, t in enumerate(columns)))
+    store, model = row_kernel(library, relation).open(), list[Row]()
+    wide = 10**30
+    for step, ends in enumerate(
+        ((0, 127, -127), (128, -128, 32767), (-32768, 2**31 - 1), (-(2**31), 2**63 - 1), (wide,))
+    ):
+        rows: list[Row] = [
+            (min(e, 2**63 - 1), e, day_of(e), moment_of(e), "a" * (step % 3), e > 0, float(e))
+            for e in ends
+        ]
+        rows += [(None,) * 7, (step, None, day_of(step), None, "", None, 0.5)]
+        for row in rows:
+            store.apply_rows(0, [row])
+        store.apply_rows(0, rows * 30)
+        model += rows * 31
+        assert counted(store.read_rows(ROW_OF)) == Counter(model)
+    random.Random(3).shuffle(model)
+    half = len(model) // 2
+    store.apply_rows(0, model[:half], sign=-1)
+    assert counted(store.read_rows(ROW_OF)) == Counter(model[half:])
+    with pytest.raises(NotAdmitted):
+        store.apply_rows(0, [(None, None, None, None, "a", None, None)], sign=-1)
+    store.apply_rows(0, model[half:], sign=-1)
+    assert store.stats().sizes["rows"] == 0

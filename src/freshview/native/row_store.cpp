@@ -1,6 +1,6 @@
 // The rows of a base relation, whatever its columns are: compiled once, for all relations.
 //
-// Rows lie as records in blocks (`stored_rows.hpp`). As long as rows only come, and no key is
+// Rows lie in blocks (`stored_rows.hpp`). As long as rows only come, and no key is
 // declared, they are a log, and nothing is looked up. The first row that goes brings an index
 // (`stored_index.hpp`); with a declared key there is one from the start, by key. Without a key it is by
 // one or two columns that tell rows apart, as a sample shows. Where these prove not to, it is by all of them, and
@@ -79,24 +79,37 @@ struct Store {
   }
 
   // Tags are hashes, but for the last bits, which are those of the last integer: numbers that follow
-  // each other, as keys do in most streams, are in the same bucket.
+  // each other, as keys do in most streams, are in the same bucket. Three bits more, or as many of
+  // the first integer if there are several, are added to the bucket's number in its run of eight: what
+  // comes next is in the next line.
   template <class F> void hash(i64 n, F mix_column) {
-    u64 hash[AT_ONCE], near[AT_ONCE];
-    for (i64 i = 0; i < n; i++) hash[i] = near[i] = 0;
-    int last = -1;
+    constexpr u32 STEPS = 8, STEP_BITS = 3;
+    u64 hash[AT_ONCE], near[AT_ONCE], step[AT_ONCE];
+    for (i64 i = 0; i < n; i++) hash[i] = near[i] = step[i] = 0;
+    int first = -1, last = -1;
+    for (int c = 0; c < k.width; c++) {
+      if (!is_hashed(c) || k.fields[c].kind != Int) continue;
+      if (first < 0) first = c;
+      last = c;
+    }
+    const bool one = first == last;
     for (int c = 0; c < k.width; c++)
-      if (is_hashed(c) && k.fields[c].kind == Int) last = c;
-    for (int c = 0; c < k.width; c++)
-      if (is_hashed(c) && c != last) mix_column(c, hash, nullptr);
-    if (last >= 0) mix_column(last, hash, near);
-    for (i64 i = 0; i < n; i++)
-      tag[i] = u32(hash[i] >> 32) << NEAR_BITS | u32(last < 0 ? hash[i] >> 62 : near[i]);
+      if (is_hashed(c) && c != first && c != last) mix_column(c, hash, Records::Apart{nullptr, 0});
+    if (!one) mix_column(first, hash, Records::Apart{step, STEP_BITS});
+    if (last >= 0) mix_column(last, hash, Records::Apart{near, one ? NEAR_BITS + STEP_BITS : NEAR_BITS});
+    for (i64 i = 0; i < n; i++) {
+      if (one) step[i] = near[i] >> NEAR_BITS;
+      if (last < 0) near[i] = hash[i];
+      const u32 high = u32(hash[i] >> 32);
+      tag[i] = ((high & ~(STEPS - 1)) | ((high + u32(step[i])) & (STEPS - 1))) << NEAR_BITS |
+               u32(near[i] & ((1 << NEAR_BITS) - 1));
+    }
   }
   void hash_batch_rows(const Batch& b, const u32* rows, i64 n) {
-    hash(n, [&](int c, u64* out, u64* near) { records.mix_batch_rows(b, c, rows, n, out, near); });
+    hash(n, [&](int c, u64* out, Records::Apart apart) { records.mix_batch_rows(b, c, rows, n, out, apart); });
   }
   void hash_stored(const Block& b, u32 from, i64 n) {
-    hash(n, [&](int c, u64* out, u64* near) { records.mix_stored(b, from, c, n, out, near); });
+    hash(n, [&](int c, u64* out, Records::Apart apart) { records.mix_stored(b, from, c, n, out, apart); });
   }
 
   // f(block, its number, from, n) for the rows of all blocks, some at a time.
@@ -395,7 +408,7 @@ struct Store {
   }
 
   bool can_move(const Block& b) const {
-    const u64 rows = u64(records.next_room(b.live)) + b.live;
+    const u64 rows = u64(records.next_room(b.live)) + b.live + room_to_lay_out();
     const u64 bytes = (rows * k.row_bytes + records.text_bytes(b)) * 5 / 4 + (1 << 20);
     return env.arena.prepare(bytes) && env.scratch.prepare(u64(b.live) * 2 * k.row_bytes + (1 << 20));
   }
@@ -460,7 +473,8 @@ struct Store {
   // What is left to do after a batch that was admitted.
   void settle(const Mark& mark) {
     sweep();
-    for (i64 i = 0; i < steps; i++) tidy(done[i].row >> 16);
+    for (i64 i = 0; i < steps; i++)
+      if (!i || done[i].row >> 16 != done[i - 1].row >> 16) tidy(done[i].row >> 16);
     if (mark.open) tidy(mark.open - 1);
     if (s.blocks.open && records.open().used && !records.open().live)
       records.rewind(Mark{s.blocks.open, 0, 0, 0, 0});
@@ -529,10 +543,8 @@ struct Store {
   bool has_room(const Batch& b, i64 rows, bool indexes) const {
     u64 bytes = 1 << 16;
     if (rows) {
-      bytes += (u64(rows) + records.next_room(u64(rows))) * k.row_bytes;
+      bytes += (u64(rows) + records.next_room(u64(rows)) + room_to_lay_out()) * k.row_bytes;
       for (int c = 0; c < k.width; c++) {
-        if (k.fields[c].kind == Decimal128 && b.form_of(c) == Plain && s.blocks.open)
-          bytes += u64(records.open().room) * k.row_bytes;  // it may have to be widened
         if (k.fields[c].kind != Text) continue;
         bytes += 1 << 10;
         if (b.form_of(c) == Plain)
@@ -547,6 +559,9 @@ struct Store {
     if (indexes && wide != s.index.room) bytes += wide * sizeof(Slot) * 5 / 4;
     return env.arena.prepare(bytes);
   }
+
+  // Rows that may have to be laid out anew, as others need wider columns.
+  u64 room_to_lay_out() const { return s.blocks.open ? records.open().room : 0; }
 
   // Makes lists of the rows that come and of those that go.
   void split(const Batch& b, u32* comes, u32* goes) const {
@@ -622,18 +637,20 @@ struct Store {
 
   void write(Spot x, Output& out, i64 at) const {
     for (int c = 0; c < k.width; c++) {
-      if (k.fields[c].kind == Decimal128) {
-        static_cast<i128*>(out.column[c])[at] = records.decimal_at(x, c);
-        continue;
+      void* const column = out.column[c];
+      switch (k.fields[c].kind) {
+        case Decimal128: static_cast<i128*>(column)[at] = x.decimal(c); break;
+        case Date: static_cast<i32*>(column)[at] = x.date(c); break;
+        case Bool: static_cast<i8*>(column)[at] = x.get<i8>(c); break;
+        case Text: static_cast<Sym*>(column)[at] = x.symbol(c); break;
+        default: static_cast<i64*>(column)[at] = x.integer(c);
       }
-      const Place place = x.block->column[c];
-      memcpy(static_cast<char*>(out.column[c]) + u64(at) * place.size, x.record + place.at, place.size);
     }
   }
 
-  template <class T> void read_column(int c, void* to) const {
+  template <class T, class Value> void read_column(void* to, Value value) const {
     T* out = static_cast<T*>(to);
-    each_row([&](Spot x) { *out++ = x.get<T>(c); });
+    each_row([&](Spot x) { *out++ = value(x); });
   }
 
   // All the rows, then how often each is there.
@@ -642,12 +659,13 @@ struct Store {
     out.size = i64(s.blocks.live);
     if (!out.size) return;
     for (int c = 0; c < k.width; c++) {
-      i128* decimals = static_cast<i128*>(out.column[c]);
+      void* const column = out.column[c];
       switch (k.fields[c].kind) {
-        case Decimal128: each_row([&](Spot x) { *decimals++ = records.decimal_at(x, c); }); break;
-        case Date: read_column<i32>(c, out.column[c]); break;
-        case Bool: read_column<i8>(c, out.column[c]); break;
-        default: read_column<i64>(c, out.column[c]);
+        case Decimal128: read_column<i128>(column, [=](Spot x) { return x.decimal(c); }); break;
+        case Date: read_column<i32>(column, [=](Spot x) { return x.date(c); }); break;
+        case Bool: read_column<i8>(column, [=](Spot x) { return x.get<i8>(c); }); break;
+        case Text: read_column<Sym>(column, [=](Spot x) { return x.symbol(c); }); break;
+        default: read_column<i64>(column, [=](Spot x) { return x.integer(c); });
       }
     }
     i64* counts = static_cast<i64*>(out.column[k.width]);
@@ -707,8 +725,8 @@ static bool describes(const RowKernel& k, int width, const Column* columns, cons
 }
 
 static u64 row_bytes_of(const Field* fields, int width) {
-  u64 bytes = 8;
-  for (int c = 0; c < width; c++) bytes += fields[c].kind == Decimal128 ? 16 : Records::size_of(fields[c].kind);
+  u64 bytes = 16;
+  for (int c = 0; c < width; c++) bytes += fields[c].kind == Decimal128 ? 16 : 8;
   return bytes;
 }
 

@@ -60,6 +60,20 @@ struct Bucket {
   }
 #endif
   u32 empty() const { return look(0).empty; }
+
+  // Fills a slot. The line is written as a whole: the next row is often put into the same one, and looking
+  // at a line of which a part was just written has to wait until that has reached the cache.
+  void put(u32 at, Slot x) {
+#if defined(__AVX512F__)
+    typedef u64 Words __attribute__((vector_size(64)));
+    Words all;
+    memcpy(&all, slot, sizeof(all));
+    all = Words{0, 1, 2, 3, 4, 5, 6, 7} == at ? Words{} + (u64(x.row) << 32 | x.tag) : all;
+    memcpy(static_cast<void*>(slot), &all, sizeof(all));
+#else
+    slot[at] = x;
+#endif
+  }
   static u32 first(u32 bits) { return u32(__builtin_ctz(bits)) / 2; }
 
  private:
@@ -146,7 +160,7 @@ struct Slots {
         f(buckets[i].slot[Bucket::first(left)].row - 1);
       }
       if (!look.empty) continue;
-      buckets[i].slot[Bucket::first(look.empty)] = Slot{tag, row + 1};
+      buckets[i].put(Bucket::first(look.empty), Slot{tag, row + 1});
       break;
     }
     s.entries++;
@@ -155,9 +169,12 @@ struct Slots {
 
   // Where a row is: its bucket, and the slot in it.
   u64 bucket_of(u32 tag, u32 row, u32& slot) const {
-    for (u64 i = home(tag, mask());; i = (i + 1) & mask())
-      for (slot = 0; slot < PER_BUCKET; slot++)
+    for (u64 i = home(tag, mask());; i = (i + 1) & mask()) {
+      for (u32 left = all()[i].look(tag).of_tag; left; left &= left - 1) {
+        slot = Bucket::first(left);
         if (all()[i].slot[slot].row == row + 1) return i;
+      }
+    }
   }
 
   // A row has moved.

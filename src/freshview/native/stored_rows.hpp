@@ -1,18 +1,19 @@
-// The rows of a relation as records in blocks: how they are written, compared, hashed and moved.
+// The rows of a relation in blocks: how they are written, compared, hashed and moved.
 //
-// A block holds up to 65,536 records side by side, and pieces of memory with their texts. Rows are only
-// added to the block that is open; one that is full is closed. A row that is gone counts -1 and
+// A block holds up to 65,536 rows (`stored_lanes.hpp`), and pieces of memory with their texts. Rows are
+// only added to the block that is open; one that is full is closed. A row that is gone counts -1 and
 // leaves a hole; `row_store.cpp` moves the rest of a block elsewhere where most of it is holes. A
 // row's number is that of its block, then its place in it.
 //
-// A record is how often its row is there, then its values as `value.hpp` has them: one that is looked
-// at is in few lines of memory, however many columns it has. Decimals have 64 bits as long as those
-// of a block fit. A text of up to seven bytes is its symbol; the symbol of a longer one says where
-// it lies (`strings.hpp`). Batches come as columns, and are written column by column.
+// Beside its values, a row says how often it is there. A block's columns are as wide as its values need;
+// where others come that need more, it is laid out anew. A text of up to seven bytes is its symbol; the
+// symbol of a longer one says where it lies (`strings.hpp`). Batches come as columns, and are written
+// column by column.
 #pragma once
 
 #include "kernel.hpp"
 #include "stored_index.hpp"
+#include "stored_lanes.hpp"
 
 namespace fr {
 
@@ -25,21 +26,8 @@ struct Field {
   bool key;
 };
 
-struct Place {  // the value of a column in the records of a block
-  u32 at, size;
-};
-
 struct Piece {  // what memory for texts begins with
   u64 next, size;
-};
-
-struct Block {
-  u32 room, used, live;
-  u32 before;             // the block that was open before it, plus 1
-  u64 rows, stride;       // the records, and the bytes of each
-  u64 texts;              // the piece that texts are put into
-  u64 text_at, text_end;  // what is free of it
-  Place column[1];        // as many as the relation has
 };
 
 // Where rows ended at some time: what came later can be cut off.
@@ -60,9 +48,7 @@ struct Blocks {  // as the state has them; zeroed memory has none
 
 // Decimals hash alike whatever their width.
 inline u64 decimal_word(i128 x) { return i64(x) == x ? word(i64(x)) : word(x); }
-inline i128 widened(i64 x) { return is_null(x) ? null<i128>() : i128(x); }
 inline bool fits_narrow(i128 x) { return is_null(x) || (i64(x) == x && !is_null(i64(x))); }
-inline i64 narrowed(i128 x) { return is_null(x) ? null<i64>() : i64(x); }
 
 inline Str text_of(const Batch& b, int c, i64 i) {
   if (b.form_of(c) == Joined32) return static_cast<const JoinedTexts*>(b.column[c])->at<i32>(i);
@@ -71,7 +57,7 @@ inline Str text_of(const Batch& b, int c, i64 i) {
 }
 
 inline i128 decimal_of(const Batch& b, int c, i64 i) {
-  if (b.form_of(c) == Narrow) return widened(static_cast<const i64*>(b.column[c])[i]);
+  if (b.form_of(c) == Narrow) return resized<i128>(static_cast<const i64*>(b.column[c])[i]);
   return static_cast<const i128*>(b.column[c])[i];
 }
 
@@ -94,19 +80,6 @@ struct Picked {
   }
 };
 
-// A row that is stored.
-struct Spot {
-  const Block* block;
-  char* record;
-
-  i32& count() const { return *reinterpret_cast<i32*>(record); }
-  template <class T> T get(int c) const {
-    T x;
-    memcpy(&x, record + block->column[c].at, sizeof(T));
-    return x;
-  }
-};
-
 struct Records {
   Arena& arena;
   Blocks& s;
@@ -119,27 +92,26 @@ struct Records {
   Block& block(u32 number) const { return *arena.at<Block>(arena.at<u64>(s.directory)[number]); }
   Block& open() const { return block(s.open - 1); }
   bool is_block(u32 number) const { return !(arena.at<u64>(s.directory)[number] & 1); }
-  char* record(const Block& b, u64 at) const { return arena.at<char>(b.rows + at * b.stride); }
-  Spot spot(const Block& b, u64 at) const { return Spot{&b, record(b, at)}; }
+  char* group(const Block& b, u64 at) const { return arena.at<char>(b.rows + at / GROUP * b.stride); }
+  Spot spot(const Block& b, u64 at) const { return Spot{&b, group(b, at), u32(at % GROUP)}; }
   Spot spot(u32 row) const { return spot(block(row >> 16), row & 0xffff); }
   i32& count(u32 row) const { return spot(row).count(); }
 
   u64 header_bytes() const { return sizeof(Block) + u64(width) * sizeof(Place); }
-  static u32 size_of(Kind kind) { return kind == Date ? 4 : kind == Bool ? 1 : 8; }
 
-  // Gives the columns of a block, whose sizes are known, their places: wide ones first, so that there
-  // are no gaps.
+  // Gives the columns of a block, whose sizes are known, their places, wide ones first.
   void lay_out(Block& b) const {
-    u32 at = 4;
+    u32 at = GROUP * sizeof(i32);
     for (u32 size = 16; size; size /= 2) {
       for (int c = 0; c < width; c++) {
         if (b.column[c].size != size) continue;
         b.column[c].at = at;
-        at += size;
+        at += GROUP * size;
       }
     }
-    b.stride = round_up(at, 4);
+    b.stride = round_up(at, 32);
   }
+  u64 row_memory(const Block& b) const { return b.room / GROUP * b.stride; }
 
   // How many rows the next block has room for, if so many come.
   u32 next_room(u64 rows) const {
@@ -165,16 +137,21 @@ struct Records {
     return s.count++;
   }
 
-  __attribute__((noinline)) void add_block(u64 rows) {
-    const u32 room = next_room(rows), number = new_number();
+  // A block for rows of a batch.
+  __attribute__((noinline)) void add_block(const Batch& from, Picked rows, i64 n) {
+    const u32 room = next_room(u64(n)), number = new_number();
     const u64 at = arena.take(header_bytes());
     Block& b = *arena.at<Block>(at);
     memset(static_cast<void*>(&b), 0, header_bytes());
     b.room = room;
     b.before = s.open;
-    for (int c = 0; c < width; c++) b.column[c].size = size_of(fields[c].kind);
+    for (int c = 0; c < width; c++) {
+      const u32 size = s.open ? open().column[c].size : 1;
+      b.column[c].size = size > 8 ? 8 : size;
+    }
+    widen(b, from, rows, n < i64(room) ? n : i64(room));
     lay_out(b);
-    b.rows = arena.take(u64(room) * b.stride);
+    b.rows = arena.take(row_memory(b));
     arena.at<u64>(s.directory)[number] = at;
     s.open = number + 1;
   }
@@ -197,7 +174,7 @@ struct Records {
     u64& entry = arena.at<u64>(s.directory)[number];
     Block& b = *arena.at<Block>(entry);
     free_texts(b, 0);
-    arena.give(b.rows, u64(b.room) * b.stride);
+    arena.give(b.rows, row_memory(b));
     arena.give(entry, header_bytes());
     entry = u64(s.free) << 1 | 1;
     s.free = number + 1;
@@ -269,15 +246,8 @@ struct Records {
     return Sym{(bits & ((u64(1) << 8 * size) - 1)) | size << 56};
   }
 
-  // A column of records, from one on.
-  struct Strided {
-    char* at;
-    u64 stride;
-    template <class T> void put(i64 i, T x) const { memcpy(at + u64(i) * stride, &x, sizeof(T)); }
-    Strided from(i64 i) const { return Strided{at + u64(i) * stride, stride}; }
-  };
-  Strided column(const Block& b, int c, u64 from) const {
-    return Strided{record(b, from) + b.column[c].at, b.stride};
+  Lanes lanes(const Block& b, u32 place, u64 from) const {
+    return Lanes{group(b, from) + place, b.stride, u32(from % GROUP)};
   }
 
   // Copies texts that lie behind each other, all those from a row to another one with what is between
@@ -313,78 +283,166 @@ struct Records {
 
   // The symbols of texts, which are short or were copied.
   template <class T>
-  void write_joined(Block& b, Strided out, const JoinedTexts& from, const u32* rows, i64 n, u64 copied) {
+  void write_joined(Block& b, Lanes out, const JoinedTexts& from, const u32* rows, i64 n, u64 copied) {
     const T* offset = static_cast<const T*>(from.offsets);
     const char* end = from.bytes + offset[rows[n - 1] + 1];
     for (i64 i = 0; i < n; i++) {
       const T begin = offset[rows[i]];
       const u64 size = u64(offset[rows[i] + 1] - begin);
-      if (size <= 7) out.put(i, short_text(from.bytes + begin, size, end));
-      else if (copied) out.put(i, Strings::placed(copied + u64(begin), u32(size)));
-      else out.put(i, put_text(b, Str{from.bytes + begin, u32(size)}));
+      if (copied) {  // no branch, as sizes differ
+        const Sym near = short_text(from.bytes + begin, size & 7, end);
+        const Sym far = Strings::placed(copied + u64(begin), u32(size));
+        out.put(i, size <= 7 ? near : far);
+      } else {
+        out.put(i, size <= 7 ? short_text(from.bytes + begin, size, end) : put_text(b, Str{from.bytes + begin, u32(size)}));
+      }
     }
   }
 
-  void write_texts(Block& b, Strided out, int c, const Batch& from, const u32* rows, i64 n, u64 copied) {
+  // Texts of up to one byte; false where one has more.
+  template <class T> static bool write_letters(Lanes out, const JoinedTexts& from, const u32* rows, i64 n) {
+    const T* offset = static_cast<const T*>(from.offsets);
+    u64 longest = 0;
+    for (i64 i = 0; i < n; i++) {
+      const u64 size = u64(offset[rows[i] + 1] - offset[rows[i]]);
+      longest |= size;
+      out.put(i, u16(size << 8 | (size ? u8(from.bytes[offset[rows[i]]]) : 0)));
+    }
+    return longest <= 1;
+  }
+
+  bool write_texts(Block& b, Lanes out, int c, const Batch& from, const u32* rows, i64 n, u64 copied) {
     const Form form = from.form_of(c);
     const JoinedTexts* joined = static_cast<const JoinedTexts*>(from.column[c]);
-    if (form == Joined32) write_joined<i32>(b, out, *joined, rows, n, copied);
-    else if (form == Joined64) write_joined<i64>(b, out, *joined, rows, n, copied);
-    else for (i64 i = 0; i < n; i++) out.put(i, put_text(b, text_of(from, c, rows[i])));
+    if (b.column[c].size == 2) {
+      if (form == Joined32) return write_letters<i32>(out, *joined, rows, n);
+      if (form == Joined64) return write_letters<i64>(out, *joined, rows, n);
+      for (i64 i = 0; i < n; i++) {
+        const Str text = text_of(from, c, rows[i]);
+        if (text.size > 1) return false;
+        out.put(i, letter_of(is_null(text) ? null<Sym>() : Strings::pack(text)));
+      }
+    } else if (form == Joined32) {
+      write_joined<i32>(b, out, *joined, rows, n, copied);
+    } else if (form == Joined64) {
+      write_joined<i64>(b, out, *joined, rows, n, copied);
+    } else {
+      for (i64 i = 0; i < n; i++) out.put(i, put_text(b, text_of(from, c, rows[i])));
+    }
+    return true;
   }
 
-  template <class T> static void write_numbers(Strided out, const void* column, const u32* rows, i64 n) {
+  // The values of some rows side by side: where they lie, if they do already.
+  template <class T> static const T* side_by_side(const void* column, const u32* rows, i64 n, T (&room)[AT_ONCE]) {
     const T* from = static_cast<const T*>(column);
-    for (i64 i = 0; i < n; i++) out.put(i, from[rows[i]]);
+    if (n && i64(rows[n - 1]) - i64(rows[0]) == n - 1) return from + rows[0];
+    for (i64 i = 0; i < n; i++) room[i] = from[rows[i]];
+    return room;
   }
 
-  // Makes room for decimals of 128 bits in the records of a block.
-  __attribute__((noinline)) void widen_column(Block& b, int c) {
-    Block old = b;
-    Place* places = static_cast<Place*>(__builtin_alloca(size_t(width) * sizeof(Place)));
-    memcpy(places, b.column, size_t(width) * sizeof(Place));
-    b.column[c].size = 16;
-    lay_out(b);
-    b.rows = arena.take(u64(b.room) * b.stride);
-    for (u32 i = 0; i < b.used; i++) {
-      const char* from = record(old, i);
-      char* to = record(b, i);
-      memcpy(to, from, 4);
-      for (int d = 0; d < width; d++)
-        if (d != c) memcpy(to + b.column[d].at, from + places[d].at, places[d].size);
-      i64 narrow;
-      memcpy(&narrow, from + places[c].at, 8);
-      const i128 wide = widened(narrow);
-      memcpy(to + b.column[c].at, &wide, 16);
+  // The same of decimals, if they have 64 bits.
+  static const i64* narrow_decimals(const Batch& b, int c, const u32* rows, i64 n, i64 (&room)[AT_ONCE]) {
+    if (b.form_of(c) == Narrow) return side_by_side(b.column[c], rows, n, room);
+    bool fit = true;
+    for (i64 i = 0; i < n; i++) {
+      const i128 x = decimal_of(b, c, rows[i]);
+      fit &= fits_narrow(x);
+      room[i] = resized<i64>(x);
     }
-    arena.give(old.rows, u64(b.room) * old.stride);
+    return fit ? room : nullptr;
   }
 
-  // Makes sure that the records of a block hold the decimals of some rows.
-  void widen_columns(Block& b, const Batch& from, const u32* rows, i64 n) {
-    for (int c = 0; c < width; c++) {
-      if (fields[c].kind != Decimal128 || b.column[c].size == 16 || from.form_of(c) == Narrow) continue;
-      bool fit = true;
-      for (i64 i = 0; i < n; i++) fit &= fits_narrow(decimal_of(from, c, rows[i]));
-      if (!fit) widen_column(b, c);
+  static bool write_decimals(Lanes out, u32 size, int c, const Batch& from, const u32* rows, i64 n) {
+    i64 room[AT_ONCE];
+    if (size < 16) {
+      const i64* narrow = narrow_decimals(from, c, rows, n, room);
+      return narrow && put_integers(out, size, narrow, n);
     }
+    for (i64 i = 0; i < n; i++) out.put(i, decimal_of(from, c, rows[i]));
+    return true;
   }
 
-  void write_decimals(Block& b, Strided out, int c, const Batch& from, const u32* rows, i64 n) {
-    if (b.column[c].size == 16) for (i64 i = 0; i < n; i++) out.put(i, decimal_of(from, c, rows[i]));
-    else if (from.form_of(c) == Narrow) write_numbers<i64>(out, from.column[c], rows, n);
-    else for (i64 i = 0; i < n; i++) out.put(i, narrowed(decimal_of(from, c, rows[i])));
-  }
-
-  void write_column(Block& b, int c, const Batch& from, const u32* rows, i64 n, u64 copied) {
-    const Strided out = column(b, c, b.used);
+  // Writes a column behind the rows of a block; false where it needs more room.
+  bool write_column(Block& b, int c, const Batch& from, const u32* rows, i64 n, u64 copied) {
+    const u32 size = b.column[c].size;
+    const Lanes out = lanes(b, b.column[c].at, b.used);
+    i64 longs[AT_ONCE];
+    i32 dates[AT_ONCE];
+    i8 truths[AT_ONCE];
     switch (fields[c].kind) {
       case Text: return write_texts(b, out, c, from, rows, n, copied);
-      case Decimal128: return write_decimals(b, out, c, from, rows, n);
-      case Date: return write_numbers<i32>(out, from.column[c], rows, n);
-      case Bool: return write_numbers<i8>(out, from.column[c], rows, n);
-      default: return write_numbers<i64>(out, from.column[c], rows, n);
+      case Decimal128: return write_decimals(out, size, c, from, rows, n);
+      case Date: return put_integers(out, size, side_by_side(from.column[c], rows, n, dates), n);
+      case Bool: put_numbers<i8>(out, side_by_side(from.column[c], rows, n, truths), n); return true;
+      case Double: put_numbers<i64>(out, side_by_side(from.column[c], rows, n, longs), n); return true;
+      default: return put_integers(out, size, side_by_side(from.column[c], rows, n, longs), n);
     }
+  }
+
+  // The bytes that a column needs for some rows.
+  u32 size_for(int c, const Batch& from, const u32* rows, i64 n) const {
+    i64 longs[AT_ONCE];
+    i32 dates[AT_ONCE];
+    const i64* narrow;
+    u32 longest = 0;
+    switch (fields[c].kind) {
+      case Text:
+        for (i64 i = 0; i < n; i++) longest |= text_of(from, c, rows[i]).size;
+        return longest <= 1 ? 2 : 8;
+      case Decimal128:
+        narrow = narrow_decimals(from, c, rows, n, longs);
+        return narrow ? bytes_for(narrow, n) : 16;
+      case Date: return bytes_for(side_by_side(from.column[c], rows, n, dates), n);
+      case Bool: return 1;
+      case Double: return 8;
+      default: return bytes_for(side_by_side(from.column[c], rows, n, longs), n);
+    }
+  }
+
+  // Makes the columns of a block, which has no places yet, wide enough for rows of a batch.
+  void widen(Block& b, const Batch& from, Picked rows, i64 n) const {
+    u32 room[AT_ONCE];
+    for (i64 i = 0; i < n; i += AT_ONCE) {
+      const i64 some = n - i < AT_ONCE ? n - i : AT_ONCE;
+      const u32* run = rows.from(i).listed(some, room);
+      for (int c = 0; c < width; c++) {
+        const u32 size = size_for(c, from, run, some);
+        if (b.column[c].size < size) b.column[c].size = size;
+      }
+    }
+  }
+
+  // Moves a value to a place of another width.
+  void resize(const Spot& from, const Spot& to, int c) const {
+    const u32 size = to.block->column[c].size;
+    if (from.block->column[c].size == size) {
+      memcpy(to.at(c), from.at(c), size);
+    } else if (fields[c].kind == Text) {
+      const Sym x = from.symbol(c);
+      memcpy(to.at(c), &x, 8);
+    } else {
+      const i128 x = from.decimal(c);
+      const Lanes out{to.at(c), 0, 0};
+      if (size == 16) out.put(0, x);
+      else if (size == 8) out.put(0, resized<i64>(x));
+      else if (size == 4) out.put(0, resized<i32>(x));
+      else out.put(0, resized<i16>(x));
+    }
+  }
+
+  // Lays a block out anew for the rest of a batch, of which it holds some columns of the first rows.
+  __attribute__((noinline)) void lay_out_anew(Block& b, const Batch& from, Picked rows, i64 rest, i64 written) {
+    Block* old = static_cast<Block*>(__builtin_alloca(header_bytes()));
+    memcpy(static_cast<void*>(old), &b, header_bytes());
+    widen(b, from, rows, rest);
+    lay_out(b);
+    b.rows = arena.take(row_memory(b));
+    for (u64 i = 0; i < b.used + u64(written); i++) {
+      const Spot one = spot(*old, i), other = spot(b, i);
+      other.count() = one.count();
+      for (int c = 0; c < width; c++) resize(one, other, c);
+    }
+    arena.give(old->rows, row_memory(*old));
   }
 
   // Adds rows at the end; `then(number, i, n)` is told the numbers of rows i to i + n.
@@ -392,7 +450,7 @@ struct Records {
   __attribute__((noinline)) void append(const Batch& from, Picked rows, i64 n, F then) {
     u64* copied = static_cast<u64*>(__builtin_alloca(size_t(width) * sizeof(u64)));
     for (i64 i = 0; i < n;) {
-      if (!s.open || open().used == open().room) add_block(u64(n - i));
+      if (!s.open || open().used == open().room) add_block(from, rows.from(i), n - i);
       Block& b = open();
       const i64 end = i + (b.room - b.used < n - i ? b.room - b.used : n - i);
       for (int c = 0; c < width; c++)
@@ -400,20 +458,24 @@ struct Records {
       while (i < end) {
         const i64 some = end - i < AT_ONCE ? end - i : AT_ONCE;  // what is written stays near
         const u32 number = number_of(s.open - 1, b.used);
-        write_rows(b, from, rows.from(i), some, copied);
+        write_rows(b, from, rows.from(i), some, end - i, copied);
         then(number, i, some);
         i += some;
       }
     }
   }
 
-  void write_rows(Block& b, const Batch& from, Picked rows, i64 n, const u64* copied) {
+  // Writes n rows, the first of as many as the block will take (`rest`).
+  void write_rows(Block& b, const Batch& from, Picked rows, i64 n, i64 rest, const u64* copied) {
     u32 room[AT_ONCE];
+    i64 counts[AT_ONCE];
     const u32* run = rows.listed(n, room);
-    widen_columns(b, from, run, n);
-    for (int c = 0; c < width; c++) write_column(b, c, from, run, n, copied[c]);
-    const Strided counts{record(b, b.used), b.stride};
-    for (i64 i = 0; i < n; i++) counts.put(i, i32(from.count[run[i]]));
+    for (int c = 0; c < width; c++) {
+      if (write_column(b, c, from, run, n, copied[c])) continue;
+      lay_out_anew(b, from, rows, rest, n);
+      write_column(b, c, from, run, n, copied[c]);
+    }
+    put_numbers<i32>(lanes(b, 0, b.used), side_by_side(from.count, run, n, counts), n);
     b.used += u32(n);
     b.live += u32(n);
     s.live += u64(n);
@@ -421,14 +483,10 @@ struct Records {
 
   // -- comparing --------------------------------------------------------------------------------
 
-  static i128 decimal_at(Spot x, int c) {
-    return x.block->column[c].size == 8 ? widened(x.get<i64>(c)) : x.get<i128>(c);
-  }
-
   Str text_at(Spot x, int c) const {
-    const Sym sym = x.get<Sym>(c);
+    const Sym sym = x.symbol(c);
     if (sym.bits >= Strings::placed_mark) return Strings::get_long(arena, sym);
-    return Str{x.record + x.block->column[c].at, u32(sym.bits >> 56)};  // a short one lies in its symbol
+    return Str{x.at(c), u32(sym.bits >> 56)};  // a short one lies in its symbol
   }
 
   bool same_text(Sym stored, Str text) const {
@@ -450,11 +508,11 @@ struct Records {
 
   bool same_value(Spot x, int c, const Batch& b, i64 i) const {
     switch (fields[c].kind) {
-      case Text: return same_text(x.get<Sym>(c), text_of(b, c, i));
-      case Decimal128: return decimal_at(x, c) == decimal_of(b, c, i);
-      case Date: return x.get<i32>(c) == static_cast<const i32*>(b.column[c])[i];
+      case Text: return same_text(x.symbol(c), text_of(b, c, i));
+      case Decimal128: return x.decimal(c) == decimal_of(b, c, i);
+      case Date: return x.date(c) == static_cast<const i32*>(b.column[c])[i];
       case Bool: return x.get<i8>(c) == static_cast<const i8*>(b.column[c])[i];
-      default: return x.get<i64>(c) == static_cast<const i64*>(b.column[c])[i];
+      default: return x.integer(c) == static_cast<const i64*>(b.column[c])[i];
     }
   }
 
@@ -475,11 +533,9 @@ struct Records {
       if (key_only && !fields[c].key) continue;
       const Kind kind = fields[c].kind;
       bool same;
-      if (kind == Text) same = same_text(x.get<Sym>(c), text_at(y, c));
-      else if (kind == Decimal128) same = decimal_at(x, c) == decimal_at(y, c);
-      else if (kind == Date) same = x.get<i32>(c) == y.get<i32>(c);
-      else if (kind == Bool) same = x.get<i8>(c) == y.get<i8>(c);
-      else same = x.get<i64>(c) == y.get<i64>(c);
+      if (kind == Text) same = same_text(x.symbol(c), text_at(y, c));
+      else if (kind == Decimal128) same = x.decimal(c) == y.decimal(c);
+      else same = x.integer(c) == y.integer(c);
       if (!same) return false;
     }
     return true;
@@ -488,38 +544,64 @@ struct Records {
   // What a comparison of these rows reads is asked for before any of it is used.
   void fetch_rows(const Spot* spots, i64 n) const {
     for (i64 i = 0; i < n; i++) {
-      const u64 stride = spots[i].block->stride;
-      for (u64 at = 0; at < stride; at += 64) fetch(spots[i].record + at);
-      fetch(spots[i].record + stride - 1);
+      if (spots[i].block->stride <= u64(width) * 64) {
+        for (u64 at = 0; at < spots[i].block->stride; at += 64) fetch(spots[i].group + at);
+        continue;
+      }
+      fetch(&spots[i].count());
+      for (int c = 0; c < width; c++) fetch(spots[i].at(c));
     }
   }
 
   void fetch_texts(const Spot* spots, i64 n, int c) const {
     for (i64 i = 0; i < n; i++) {
-      const Sym sym = spots[i].get<Sym>(c);
+      const Sym sym = spots[i].symbol(c);
       if (sym.bits < Strings::placed_mark || is_null(sym)) continue;
       fetch(arena.at<char>(sym.bits & ((u64(1) << 40) - 1)));
     }
   }
 
+  template <class T, class Stored>
+  static void compare_all(const Spot* spots, Place place, const T* values, const u32* rows, i64 n, u8* same) {
+    for (i64 i = 0; i < n; i++) {
+      Stored x;
+      memcpy(&x, spots[i].group + place.at + spots[i].lane * sizeof(Stored), sizeof(Stored));
+      same[i] &= resized<T>(x) == values[rows[i]];
+    }
+  }
+
+  // Most rows are in blocks that are laid out alike.
   template <class T>
   static void compare_numbers(const Spot* spots, int c, const void* column, const u32* rows, i64 n, u8* same) {
     const T* values = static_cast<const T*>(column);
-    for (i64 i = 0; i < n; i++) same[i] &= spots[i].get<T>(c) == values[rows[i]];
+    const Place place = spots[0].block->column[c];
+    bool alike = true;
+    for (i64 i = 1; i < n; i++) {
+      const Place other = spots[i].block->column[c];
+      alike &= other.at == place.at && other.size == place.size;
+    }
+    if (!alike) {
+      for (i64 i = 0; i < n; i++) same[i] &= spots[i].integer(c) == resized<i64>(values[rows[i]]);
+      return;
+    }
+    switch (place.size) {
+      case 1: return compare_all<T, i8>(spots, place, values, rows, n, same);
+      case 2: return compare_all<T, i16>(spots, place, values, rows, n, same);
+      case 4: return compare_all<T, i32>(spots, place, values, rows, n, same);
+      default: return compare_all<T, i64>(spots, place, values, rows, n, same);
+    }
   }
 
   static void compare_decimals(const Spot* spots, int c, const Batch& b, const u32* rows, i64 n, u8* same) {
-    const i64* narrow = b.form_of(c) == Narrow ? static_cast<const i64*>(b.column[c]) : nullptr;
-    for (i64 i = 0; i < n; i++) {
-      const bool alike = narrow && spots[i].block->column[c].size == 8;
-      if (alike) same[i] &= spots[i].get<i64>(c) == narrow[rows[i]];
-      else same[i] &= decimal_at(spots[i], c) == decimal_of(b, c, rows[i]);
-    }
+    bool narrow = b.form_of(c) == Narrow;
+    for (i64 i = 0; i < n; i++) narrow &= spots[i].block->column[c].size <= 8;
+    if (narrow) return compare_numbers<i64>(spots, c, b.column[c], rows, n, same);
+    for (i64 i = 0; i < n; i++) same[i] &= spots[i].decimal(c) == decimal_of(b, c, rows[i]);
   }
 
   template <class Text>
   void compare_texts(const Spot* spots, int c, const u32* rows, i64 n, u8* same, Text text) const {
-    for (i64 i = 0; i < n; i++) same[i] &= same_text(spots[i].get<Sym>(c), text(rows[i]));
+    for (i64 i = 0; i < n; i++) same[i] &= same_text(spots[i].symbol(c), text(rows[i]));
   }
 
   // Clears `same` of the stored rows that differ from those of a batch.
@@ -551,24 +633,29 @@ struct Records {
   u64 word_at(Spot x, int c) const {
     switch (fields[c].kind) {
       case Text: return text_word(text_at(x, c));
-      case Decimal128: return decimal_word(decimal_at(x, c));
-      case Date: return word(x.get<i32>(c));
+      case Decimal128: return decimal_word(x.decimal(c));
+      case Date: return word(x.date(c));
       case Bool: return word(x.get<i8>(c));
-      default: return word(x.get<i64>(c));
+      default: return word(x.integer(c));
     }
   }
 
-  // Mixes integers into hashes, but for their last bits, which go elsewhere.
-  static void mix_apart(u64 x, u64& hash, u64& near) {
-    hash = mix(hash, x >> NEAR_BITS);
-    near = x & ((1 << NEAR_BITS) - 1);
-  }
+  // Where the last bits of integers go, which are not mixed into hashes; nowhere as long as `low` is null.
+  struct Apart {
+    u64* low;
+    u32 bits;
+
+    void mix_in(u64 x, i64 i, u64& hash) const {
+      hash = mix(hash, x >> bits);
+      low[i] = x & ((u64(1) << bits) - 1);
+    }
+  };
 
   // Mixes a column of stored rows that lie side by side into their hashes.
-  void mix_stored(const Block& b, u32 from, int c, i64 n, u64* hash, u64* near) const {
+  void mix_stored(const Block& b, u32 from, int c, i64 n, u64* hash, Apart apart) const {
     for (i64 i = 0; i < n; i++) {
       const u64 x = word_at(spot(b, u64(from + i)), c);
-      if (near) mix_apart(x, hash[i], near[i]);
+      if (apart.low) apart.mix_in(x, i, hash[i]);
       else hash[i] = mix(hash[i], x);
     }
   }
@@ -579,10 +666,10 @@ struct Records {
   }
 
   // The same of rows of a batch.
-  void mix_batch_rows(const Batch& b, int c, const u32* rows, i64 n, u64* hash, u64* near) const {
-    if (near) {
+  void mix_batch_rows(const Batch& b, int c, const u32* rows, i64 n, u64* hash, Apart apart) const {
+    if (apart.low) {
       const i64* column = static_cast<const i64*>(b.column[c]);
-      for (i64 i = 0; i < n; i++) mix_apart(word(column[rows[i]]), hash[i], near[i]);
+      for (i64 i = 0; i < n; i++) apart.mix_in(word(column[rows[i]]), i, hash[i]);
       return;
     }
     switch (fields[c].kind) {
@@ -600,10 +687,9 @@ struct Records {
 
   // -- moving -----------------------------------------------------------------------------------
 
-  template <class T>
-  const T* gathered(const Block& b, int c, const u32* rows, i64 n, Arena& scratch) const {
+  template <class T, class Value> static const T* gathered(i64 n, Arena& scratch, Value value) {
     T* out = scratch.at<T>(scratch.take(u64(n) * sizeof(T)));
-    for (i64 i = 0; i < n; i++) out[i] = spot(b, rows[i]).get<T>(c);
+    for (i64 i = 0; i < n; i++) out[i] = value(i);
     return out;
   }
 
@@ -614,21 +700,18 @@ struct Records {
     i64* count = scratch.at<i64>(scratch.take(u64(n) * sizeof(i64)));
     for (i64 i = 0; i < n; i++) count[i] = spot(b, rows[i]).count();
     for (int c = 0; c < width; c++) {
-      const u32 size = b.column[c].size;
-      form[c] = fields[c].kind == Decimal128 && size == 8 ? Narrow : Plain;
-      if (fields[c].kind == Text) {
-        Str* texts = scratch.at<Str>(scratch.take(u64(n) * sizeof(Str)));
-        for (i64 i = 0; i < n; i++) texts[i] = text_at(spot(b, rows[i]), c);
-        column[c] = texts;
-      } else if (size == 8) {
-        column[c] = gathered<i64>(b, c, rows, n, scratch);
-      } else if (size == 4) {
-        column[c] = gathered<i32>(b, c, rows, n, scratch);
-      } else if (size == 1) {
-        column[c] = gathered<i8>(b, c, rows, n, scratch);
-      } else {
-        column[c] = gathered<i128>(b, c, rows, n, scratch);
-      }
+      auto at = [&](i64 i) { return spot(b, rows[i]); };
+      form[c] = fields[c].kind == Decimal128 && b.column[c].size <= 8 ? Narrow : Plain;
+      if (fields[c].kind == Text)
+        column[c] = gathered<Str>(n, scratch, [&](i64 i) { return text_at(at(i), c); });
+      else if (fields[c].kind == Date)
+        column[c] = gathered<i32>(n, scratch, [&](i64 i) { return at(i).date(c); });
+      else if (fields[c].kind == Bool)
+        column[c] = gathered<i8>(n, scratch, [&](i64 i) { return at(i).get<i8>(c); });
+      else if (b.column[c].size == 16)
+        column[c] = gathered<i128>(n, scratch, [&](i64 i) { return at(i).decimal(c); });
+      else
+        column[c] = gathered<i64>(n, scratch, [&](i64 i) { return at(i).integer(c); });
     }
     return Batch{n, count, column, form};
   }

@@ -133,7 +133,7 @@ def statement_costs(
 
 def _statements(program: Program, model: Model) -> Iterator[tuple[str, Statement, float]]:
     for t in program.triggers:
-        if t.event == "ready":
+        if t.event == "ready" or not t.statements:
             continue
         # A batch does the work of many rows at once; insertions stand for deletions too.
         times = 1.0 / model.batches[t.relation] if t.event == "batch" else 0.5
@@ -157,7 +157,9 @@ class Model:
         self.relations = {r.name: self._relation(r, level[r.name]) for r in program.relations}
         for (name, at), keys in keyed_columns(program).items():
             self._as_many(name, at, max(self.relations[r].rows for r in keys))
-        streams = [r.name for r in program.relations if not r.static]
+        # Others that the program happens to know change nothing: neither work nor reads.
+        read = {t.relation for t in program.triggers if t.event != "ready" and t.statements}
+        streams = [r.name for r in program.relations if not r.static and r.name in read]
         self.most = max((self.relations[name].rows for name in streams), default=1.0)
         # Every row has come by a change: so relations change as they have rows, if nothing is told.
         self.rates = {
