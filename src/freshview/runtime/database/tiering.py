@@ -19,6 +19,7 @@ from freshview.runtime.ingest.change import Change
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import (
     AnyBase,
+    StatelessBase,
     StoredBase,
     is_lost,
     moved,
@@ -188,8 +189,6 @@ class Tiering:
 
     def _plan(self, group: ViewGroup, wide: bool | None = None) -> CompiledPlan:
         return compile_group(group.views, group.wide if wide is None else wide)
-
-    # -- changes -----------------------------------------------------------------------------------
 
     def prepare(self, changes: Sequence[Change], state: State) -> bool:
         """Before a change: one of many rows waits for kernels; tells whether any took over.
