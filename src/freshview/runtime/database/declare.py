@@ -7,7 +7,6 @@ from collections.abc import Iterable, MutableMapping
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import base_relations
 from freshview.errors import BadRow, BadValue, FreshviewError, Place
-from freshview.program.expiry import watermark_relation
 from freshview.runtime.database.declarations import Declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
@@ -76,8 +75,11 @@ def _maintained(
 ) -> MaintainedView:
     read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
-    marks = watermark_relation(used)
-    if marks is not None:
+    if any(r.time is not None for r in used):
+        from freshview.program.expiry import watermark_relation  # where a stream has event time
+
+        marks = watermark_relation(used)
+        assert marks is not None
         used.append(marks)
         bases.setdefault(marks.name, WatermarkBase(marks))
     for r in used:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from freshview.program.expiry import forgetful
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.event_time import EventTimes, Moment
 from freshview.runtime.relations.stored_base import AnyBase, WatermarkBase
@@ -60,6 +59,8 @@ class Expiry:
 
     def confirm(self, change: Change, groups: Iterable[ViewGroup]) -> None:
         """Note that views know of watermarks now, and what they keep."""
+        from freshview.program.expiry import forgetful  # where a stream has event time
+
         [row] = change.rows or ()
         marks = self._by_relation[change.relation.name]
         marks.shown, marks.rows = tuple(row), 0
