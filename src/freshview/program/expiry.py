@@ -337,7 +337,7 @@ def _implied(test: Cmp) -> list[Cmp]:
 
     >>> from freshview.calculus.text import read
     >>> [show(t) for t in _implied(read("{abs(x - y) < 3}"))]
-    ['{(x - y) < 3}', '{(y - x) < 3}']
+    ['{(x - y) < 3}', '{(-(x - y)) < 3}']
     """
     if test.op in (">", ">="):
         test = Cmp(FLIPPED[test.op], test.right, test.left)
