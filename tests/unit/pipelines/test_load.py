@@ -170,10 +170,10 @@ def _overflows(s: Sales) -> Any:
     """One of the workers cannot do the third piece; Python's numbers have no end."""
     perform = worker.Worker._perform
 
-    def performed(self: Any, state: Any, at: Any, *args: Any) -> Any:
+    def performed(self: Any, state: Any, at: Any, *args: Any, **options: Any) -> Any:
         if at.version == 8 and self.part == 1:
             raise Overflow("a number outgrew its column")
-        return perform(self, state, at, *args)
+        return perform(self, state, at, *args, **options)
 
     return performed
 
