@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from bench.plot import plot
 from bench.report import show, write
+from bench.theta_refresh import refresh_on_spark
 from freshview.spark.start_session import start_session
 from freshview.spark.theta.join import SparkThetaJoin
 from freshview.theta import Band, Comparison, Policy, Sizes, Source, Static, ThetaJoin
@@ -290,6 +291,8 @@ def main() -> None:
                 scale = 0.01 if args.quick else args.scale * (0.1 if query.name == "BCI" else 1)
                 cells += compare(query, scale, z, 3 if args.quick else 20, spark)
         results["schemes"] = cells
+        results["refresh_on_spark"] = refresh_on_spark(20_000 if args.quick else 1_000_000, spark)
+        bar("Spark's bucketed equi-join to a batch", results["refresh_on_spark"], -DUCK_BAR)
         spark.stop()
     write("theta", results)
 
