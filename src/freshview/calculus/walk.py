@@ -61,19 +61,25 @@ class Names:
         return f"{stem}_{n}"
 
 
+LEAVES = frozenset((Const, Var, Rel, Delta, View))
+"""Terms without subterms: most of a term are these, so walkers ask for them first."""
+
+
 def children(e: Expr) -> tuple[Expr, ...]:
     """The direct subterms, left to right."""
+    if type(e) in LEAVES:
+        return ()
     match e:
-        case Const() | Var() | Rel() | Delta() | View():
-            return ()
-        case Apply(_, args):
-            return args
-        case Cmp(_, left, right):
-            return (left, right)
-        case Add(parts) | Mul(parts):
+        case Mul(parts) | Add(parts):
             return parts
         case Sum(_, body) | Lift(_, body) | Exists(body) | Top(_, _, _, body):
             return (body,)
+        case Cmp(_, left, right):
+            return (left, right)
+        case Apply(_, args):
+            return args
+        case Const() | Var() | Rel() | Delta() | View():
+            return ()
         case _:
             assert_never(e)
 
@@ -115,6 +121,8 @@ def turned_visible(old: Expr, new: Expr) -> tuple[str, ...]:
 
 def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
     """Apply `f` to the direct subterms; the very same term if nothing changes."""
+    if type(e) in LEAVES:
+        return e
     old = children(e)
     new = tuple([f(c) for c in old])
     return e if new == old else rebuild(e, new)
