@@ -135,7 +135,7 @@ def _in_order(
 ) -> tuple[Plan, list[str]]:
     """A plan with the rows in order that a LIMIT chooses from, where that pays.
 
-    How many groups there are decides, and that is what is known least: unless sizes are told, a
+    How many groups there are decides, and that is what is known least: unless sizes are known, a
     read must not follow their number.
     """
     asked = options.ordered and options.switches.moves and not best.options.ordered

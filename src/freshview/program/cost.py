@@ -203,7 +203,7 @@ class Model:
     def _as_many(self, name: str, at: int, values: float) -> None:
         """A column that refers to keys has as many values as there are, if it has the rows.
 
-        So it is where fewer are told: look-ups miss as often as the keys say.
+        So it is where fewer are declared: look-ups miss as often as the keys say.
         """
         size = self.relations[name]
         counts = list(size.distinct)

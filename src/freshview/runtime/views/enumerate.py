@@ -89,11 +89,11 @@ class Rows:
     >>> from freshview.factorized.conjunctive import factorize
     >>> from freshview.reference.engine.engine import ReferenceEngine
     >>> declared = [Relation(n, (Column("x", INT), Column("y", INT))) for n in "RS"]
-    >>> made = factorize("q", "abc", [read("R(a, b)"), read("S(a, c)")], declared)
-    >>> engine = ReferenceEngine(made.program)
+    >>> views = factorize("q", "abc", [read("R(a, b)"), read("S(a, c)")], declared)
+    >>> engine = ReferenceEngine(views.program)
     >>> engine.apply({"R": [((1, b), 1) for b in range(1000)]})
     >>> engine.apply({"S": [((1, c), 1) for c in range(1000)]})
-    >>> rows = Rows(made, engine)
+    >>> rows = Rows(views, engine)
     >>> len(rows), rows[0], rows[999_999]
     (1000000, (1, 0, 0), (1, 999, 999))
     >>> [batch.num_rows for batch in rows.stream(600_000)]

@@ -45,8 +45,8 @@ class SortedRuns:
 
         >>> index = SortedRuns()
         >>> index.add(np.array([5, 3, 9]), np.arange(3))
-        >>> found = index.search(np.array([4, 9]), None, False, True, 2)
-        >>> [(probe.tolist(), slot.tolist()) for probe, slot in found]
+        >>> hits = index.search(np.array([4, 9]), None, False, True, 2)
+        >>> [(probe.tolist(), slot.tolist()) for probe, slot in hits]
         [([0, 0, 1], [0, 2, 2])]
         """
         for run in self.runs:
