@@ -159,9 +159,11 @@ def _bind(env: Types, names: tuple[str, ...], types: tuple[Type, ...], atom: str
     for name, t in zip(names, types, strict=True):
         # Two atoms that share a variable agree on its values: NULL only if both admit it.
         old = env.get(name)
-        joined = t if old is None else common(old, t)
-        both = t.nullable and (old is None or old.nullable)
-        env[name] = joined.or_null() if both else joined.not_null()
+        if old is None or old == t:
+            env[name] = t
+        else:
+            joined = common(old, t)
+            env[name] = joined.or_null() if t.nullable and old.nullable else joined.not_null()
 
 
 def _infer(e: Expr, schema: Schema, env: Types) -> Type:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from freshview.calculus.alpha_equivalence import shape
 from freshview.calculus.build import ZERO, is_zero, sum_
@@ -76,6 +77,8 @@ class DeltaCompiler:
         self.maps = Maps(self.schema)
         self.named = {r.name: r for r in self.relations}
         self.streams = {r.name for r in self.relations if not r.static}
+        decompose, small = self.options.decompose, self.options.low_cardinality
+        self.decision = partial(Decision, decompose=decompose, small=small)
 
     def name_params(self, used: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
@@ -89,7 +92,7 @@ class DeltaCompiler:
         self.types.update(all_types(term, self.schema))
         store = Pieces(self, query.name, level=0)
         ordered = self.options.ordered and self._is_exact(term)
-        decision = self.switched(Decision(aggressive=True, ordered=ordered))
+        decision = self.decision(aggressive=True, ordered=ordered)
         term = finish(readout(term, store, decision))
         self._maintain_all()
         return replace(query, term=term, over=())
@@ -141,9 +144,8 @@ class DeltaCompiler:
         d.changing.add(relation)
         for key, update, change in changes:
             store = Pieces(self, f"{d.query.name}_{relation}", 1)
-            decision = self._following(term, update, 1)
-            written = materialize(change, store, decision)
             params = frozenset(update.params)
+            written = materialize(change, store, self._following(term, update, 1, params))
             written = finish(simplify(written, known=params), params)
             self.triggers.setdefault(key, []).append(self._statement(d.change, ":=", written))
         return ""
@@ -165,9 +167,9 @@ class DeltaCompiler:
         return all(self.types[e.var].kind not in ("double", "ring") for e in lifts)
 
     def enqueue(self, new: Map) -> None:
-        """A new map: it is to be maintained, and its variables have types."""
+        """A new map: it is to be maintained; view caches ask for the types of its variables."""
         self.todo.append(new)
-        if not new.inputs:
+        if self.options.caches and not new.inputs:
             self.types.update(all_types(new.definition, self.schema))
 
     def _maintain_all(self) -> None:
@@ -240,23 +242,23 @@ class DeltaCompiler:
         params = frozenset(update.params)
         keys = tuple(k.name for k in target.keys)
         inputs = tuple(k.name for k in target.inputs)
-        decision = self._following(target.definition, update, store.level)
-        decision = replace(decision, known=params | frozenset(inputs))
+        bound = params.union(inputs)
+        decision = self._following(target.definition, update, store.level, bound)
         for names, term in restrict(keys, change, params):
             increment = materialize(term, store, decision)
-            bound = params | frozenset(inputs)
             increment = finish(simplify(increment, known=bound), bound)
             self._add(key, View(target.name, names, inputs), "+=", increment)
 
-    def _following(self, definition: Expr, update: Update, level: int) -> Decision:
+    def _following(
+        self, definition: Expr, update: Update, level: int, known: frozenset[str]
+    ) -> Decision:
         """How a delta is divided into maps."""
-        return self.switched(
-            Decision(
-                known=frozenset(update.params),
-                updated=update.relations,
-                grain=self.grain(level),
-                keep_base_of_cycles=self.options.cyclic and has_cycle(definition),
-            )
+        cyclic = self.options.cyclic and has_cycle(definition)
+        return self.decision(
+            known=known,
+            updated=update.relations,
+            grain=self.grain(level),
+            keep_base_of_cycles=cyclic,
         )
 
     def _reevaluate(self, target: Map, relation: str, why: str) -> None:
@@ -269,12 +271,11 @@ class DeltaCompiler:
         if atom is not None:
             self._reread(View(target.name, keys), atom, relation)
             return
-        decision = Decision(
+        decision = self.decision(
             aggressive=self.options.depth is not None,
             updates=self._all_updates(),
             grain=self.grain(level + 1),
         )
-        decision = self.switched(decision)
         # Rule 4 as far as it goes, and base relations last: the map must not be read to compute it.
         for rules in ({"aggressive": True}, {"grain": "atoms"}):
             if is_kept_whole(target.definition, decision):
@@ -286,16 +287,11 @@ class DeltaCompiler:
     def _reread(self, target: View, atom: Rel, relation: str) -> None:
         """The rows of a derived view, or some of its columns, put together again."""
         d = self.derived[atom.name]
-        decision = self.switched(Decision(aggressive=True))
+        decision = self.decision(aggressive=True)
         term = readout(d.query.term, Pieces(self, d.query.name, level=0), decision)
         rows = sum_(target.vars, instance(term, d.query.vars, atom.vars))
         for event, _ in self._updates(relation):
             self._add((event, relation), target, ":=", finish(rows))
-
-    def switched(self, decision: Decision) -> Decision:
-        """A decision with the switches of the options."""
-        options = self.options
-        return replace(decision, decompose=options.decompose, small=options.low_cardinality)
 
     def _all_updates(self) -> tuple[Update, ...]:
         streams = (r.name for r in self.relations if not r.static)
@@ -379,7 +375,7 @@ class Pieces:
             return None
         if any(self.compiler.derived[n].recomputed for n in self.compiler.views_in(definition)):
             return None  # a copy for each valuation follows changes; it is not computed again
-        decision = self.compiler.switched(Decision(grain=self.compiler.grain(self.level)))
+        decision = self.compiler.decision(grain=self.compiler.grain(self.level))
         fill = materialize(definition, self, decision)
         # What asks may have NULL, even where another join with the variable leaves it out.
         inputs = {name: self.compiler.types[name].or_null() for name in ins(definition)}

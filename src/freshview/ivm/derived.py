@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from freshview.calculus.build import ZERO, mul, sum_
 from freshview.calculus.schema import Query
-from freshview.calculus.terms import Cmp, Delta, Expr, Lift, Rel, Sum, Var, View
+from freshview.calculus.terms import Cmp, Delta, Exists, Expr, Lift, Mul, Rel, Sum, Var, View
 from freshview.calculus.walk import Names, bottom_up, rename, variables
 from freshview.simplify import simplify
 
@@ -78,6 +78,8 @@ def instance(e: Expr, vars: tuple[str, ...], asked: tuple[str, ...]) -> Expr:
 
 def over_changes(e: Expr, derived: Mapping[str, DerivedView]) -> Expr:
     """A term that reads the maps of changes where it reads batches of derived views."""
+    if not derived:
+        return e
 
     def rule(t: Expr) -> Expr | None:
         if not isinstance(t, Delta) or t.name not in derived:
@@ -96,6 +98,8 @@ def without(names: set[str], e: Expr) -> Expr:
 
 def at_start(e: Expr, streams: set[str], derived: Mapping[str, DerivedView]) -> Expr:
     """A term before the first change: streams are empty, derived views have what is known then."""
+    if _needs_row(e, streams):
+        return ZERO
 
     def rule(t: Expr) -> Expr | None:
         if not isinstance(t, Rel):
@@ -108,6 +112,19 @@ def at_start(e: Expr, streams: set[str], derived: Mapping[str, DerivedView]) -> 
         return ZERO if d.rows is None else instance(d.rows, d.query.vars, t.vars)
 
     return simplify(bottom_up(e, rule))
+
+
+def _needs_row(e: Expr, streams: set[str]) -> bool:
+    """Whether a term is zero without rows of some stream, as its shape tells; most terms are."""
+    match e:
+        case Rel(name, _):
+            return name in streams
+        case Mul(parts):
+            return any(_needs_row(p, streams) for p in parts)
+        case Sum(_, body) | Exists(body):
+            return _needs_row(body, streams)
+        case _:
+            return False
 
 
 def base_atom(definition: Expr, derived: Mapping[str, DerivedView]) -> Rel | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 INDENT = "  "
+_ODD = re.compile(r"[^ -~]|\\")
 
 
 def join(lines: Sequence[str]) -> str:
@@ -28,5 +29,5 @@ def comment(text: str) -> str:
     >>> comment("M[a] += 'x\\\ny'")
     "// M[a] += 'x<5c><a>y'"
     """
-    odd = (c if " " <= c <= "~" and c != "\\" else f"<{ord(c):x}>" for c in text)
-    return "// " + "".join(odd).replace("??/", "?<3f>/")
+    plain = _ODD.sub(lambda c: f"<{ord(c.group()):x}>", text)
+    return "// " + plain.replace("??/", "?<3f>/")

@@ -25,7 +25,7 @@ from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import exists, factors, is_zero, mul, sum_
 from freshview.calculus.scope import free, has_data, outs, stored
 from freshview.calculus.terms import Const, Delta, Exists, Expr, Lift, Rel, Sum, Top, View
-from freshview.calculus.walk import bottom_up, rename, subterms
+from freshview.calculus.walk import bottom_up, distinct_subterms, rename, subterms
 from freshview.codegen.layout.fuse import Walks, core, walks_of
 from freshview.codegen.layout.selection import is_selective
 from freshview.program.expiry import forgetful
@@ -76,8 +76,9 @@ class _Answer:
 def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
     shown = {name for q in program.queries for name in stored(q.term)}
     # What a map has forgotten, another one may still be asked for.
-    whole = [m for m in program.maps if m.name not in forgetful(program)]
-    walks = walks_of(program)
+    lost = forgetful(program)
+    whole = [m for m in program.maps if m.name not in lost]
+    walks, added_up = walks_of(program), _added_up(program)
     answers: dict[str, _Answer] = {}
     needed: set[str] = set()
     # Those with the most keys first: they are the largest.
@@ -86,8 +87,8 @@ def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
             continue
         others = [o for o in whole if o is not m and not o.inputs and o.name not in answers]
         term = _existence(m, others)
-        if term is None and m.name not in shown:
-            term = _coarser(m, others, program, walks)
+        if term is None and m.name not in shown | added_up:
+            term = _coarser(m, others, walks)
         if term is None:
             term = _product(m, others)
             if term is not None and not (
@@ -126,14 +127,14 @@ def _existence(m: Map, others: Sequence[Map]) -> Expr | None:
     return None if counted is None else exists(counted)
 
 
-def _coarser(m: Map, others: Sequence[Map], program: Program, walks: Walks) -> Expr | None:
+def _coarser(m: Map, others: Sequence[Map], walks: Walks) -> Expr | None:
     """A map of counts by one that counts by more keys, and is read wherever this one is.
 
     Only counts: another sum may leave its range, which refuses a change, and none of its parts.
     One whose records hold other maps, too, would be walked through for these all the same.
     """
     own, keys = core(m.definition), tuple(c.name for c in m.keys)
-    if own != m.definition or m.name not in walks or not _is_factor(m, program):
+    if own != m.definition or m.name not in walks:
         return None
     if any(len(o.keys) == len(keys) and alike(core(o.definition), own) for o in others):
         return None
@@ -152,11 +153,11 @@ def _coarser(m: Map, others: Sequence[Map], program: Program, walks: Walks) -> E
     return None
 
 
-def _is_factor(m: Map, program: Program) -> bool:
-    """Whether statements multiply by a map, and do not ask for all that it adds up to first."""
-    terms = [s.term for t in program.triggers for s in t.statements]
-    whole = [x for e in terms for x in subterms(e) if isinstance(x, Exists | Lift | Top)]
-    return not any(m.name in stored(x) for x in whole)
+def _added_up(program: Program) -> frozenset[str]:
+    """The maps that statements do not just multiply by: they ask first for all that one adds up."""
+    terms = dict.fromkeys(s.term for t in program.triggers for s in t.statements)
+    whole = (x for e in terms for x in distinct_subterms(e) if isinstance(x, Exists | Lift | Top))
+    return frozenset().union(*map(stored, whole))
 
 
 def _read_alike(m: Map, by: View, walks: Walks) -> bool:
