@@ -62,6 +62,39 @@ template <class Key, class Val> struct Ordered {
     if (root) sum_into(arena, root, height, before, upto, false, false, sum);
   }
 
+  // The first entry of those where a condition does not hold that holds on a prefix of the order, by
+  // the sums of the entries behind each, or before it, with its `own` or without; false where there
+  // is none. Every level is gone through once, from that end of it.
+  template <bool behind, bool own, class Total, class P>
+  bool turn(Arena& arena, P holds, Key& key) const {
+    if (root == 0) return false;
+    Total sum{};
+    bool exists = false;
+    u64 place = root;
+    for (u32 level = height; level > 0; --level) {
+      const Inner& inner = *arena.at<Inner>(place);
+      u32 i = behind ? inner.count - 1 : 0;
+      for (; behind ? i > 0 : i + 1 < inner.count; behind ? --i : ++i) {
+        const Total next = with(sum, inner.sum[i]);
+        if (holds(next) == behind) break;
+        sum = next;
+      }
+      if (i + 1 < inner.count) exists = true, key = inner.key[i + 1];
+      place = inner.child[i];
+    }
+    const Leaf& leaf = *arena.at<Leaf>(place);
+    for (u32 n = 0; n < leaf.count; ++n) {
+      const u32 i = behind ? leaf.count - 1 - n : n;
+      const Total next = with(sum, leaf.val[i]);
+      const bool held = holds(own ? next : sum);
+      if (behind && held) return exists;
+      if (behind || !held) exists = true, key = leaf.key[i];
+      if (!behind && !held) return true;
+      sum = next;
+    }
+    return exists;
+  }
+
   // The first entry where `before` does not hold.
   template <class P> bool first(Arena& arena, P before, Key& key, Val& val) const {
     bool exists = false;
@@ -413,6 +446,16 @@ template <class Key, class Val> struct Ordered {
     add_all(inner.sum, from, whole, sum);
     if (whole < to)
       sum_into(arena, inner.child[whole], level - 1, before, upto, true, false, sum);
+  }
+
+  template <class Total> static Total with(const Total& sum, const Val& val) {
+    Total all = sum;
+    all.add(val);
+    if (__builtin_expect(!all.is_near(), 0)) {
+      all = sum;
+      all.add_far(val);
+    }
+    return all;
   }
 
   // In a local: what is added cannot be a part of it then, and it stays in registers.
