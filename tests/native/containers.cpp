@@ -105,6 +105,7 @@ struct Price {
   i64 k;
   bool less(Arena&, const Price& other) const { return k < other.k; }
   bool is(const Price& other) const { return k == other.k; }
+  static constexpr bool plain = true;
 };
 
 struct Counted {
@@ -776,6 +777,7 @@ struct InGroup {
     return group != other.group ? group < other.group : x < other.x;
   }
   bool is(const InGroup& other) const { return group == other.group && x == other.x; }
+  static constexpr bool plain = true;
 };
 using Counts = std::map<std::pair<i64, i64>, i64>;
 using Taken = std::vector<std::pair<i64, i64>>;
@@ -930,6 +932,7 @@ struct Word {
   Sym k;
   bool less(Arena& arena, const Word& other) const { return text_sorts(arena, k, other.k); }
   bool is(const Word& other) const { return k == other.k; }
+  static constexpr bool plain = false;
 };
 
 void ordered_texts() {

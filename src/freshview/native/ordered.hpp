@@ -8,6 +8,7 @@
 //   struct Key {  // generated
 //     bool less(Arena&, const Key&) const;  // the arena has the texts that symbols stand for
 //     bool is(const Key&) const;
+//     static constexpr bool plain;  // whether `less` compares numbers, without branches
 //   };
 //   struct Val {  // generated; zeroed memory is zero
 //     void add(const Val&);
@@ -167,12 +168,17 @@ template <class Key, class Val> struct Ordered {
   static constexpr u32 leaf_room = 32, inner_room = 16, leaf_full = 28, inner_full = 14;
   static constexpr u32 max_height = 40;  // far above what 2^64 entries need
 
-  // How many of n keys come before the place of a key, by halving without branches: where a key
-  // belongs cannot be foreseen.
+  // How many of n keys come before the place of a key: where that is cannot be foreseen. Of the last
+  // few numbers all are compared: the memory of none of them waits for another one.
   template <class F> static u32 preceding(const Key* key, u32 n, F comes_before) {
+    constexpr u32 few = Key::plain ? 4 : 1;
+    if (Key::plain)
+      for (u32 j = 0; j < n; j += 64 / sizeof(Key)) fetch(key + j);
     u32 i = 0;
-    for (; n > 1; n -= n / 2) i = comes_before(key[i + n / 2 - 1]) ? i + n / 2 : i;
-    return n && comes_before(key[i]) ? i + 1 : i;
+    for (; n > few; n -= n / 2) i = comes_before(key[i + n / 2 - 1]) ? i + n / 2 : i;
+    u32 before = i;
+    for (u32 j = 0; j < n; ++j) before += comes_before(key[i + j]);
+    return before;
   }
 
   template <class T> static void move(T* items, u32 to, u32 from, u32 n) {

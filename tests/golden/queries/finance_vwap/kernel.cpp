@@ -77,6 +77,7 @@ struct Ord0_m_vwap_Bids {
     (void)arena; return sorts(b1_price_, x.b1_price_);
   }
   bool is(const Ord0_m_vwap_Bids& x) const { return same(b1_price_, x.b1_price_); }
+  static constexpr bool plain = true;
 };
 
 
