@@ -105,6 +105,7 @@ struct Price {
   i64 k;
   bool less(Arena&, const Price& other) const { return k < other.k; }
   bool is(const Price& other) const { return k == other.k; }
+  static constexpr bool plain = true;
 };
 
 struct Counted {
@@ -618,8 +619,38 @@ void compare_range(Arena& arena, Prices& prices, const PriceModel& model, i64 fr
   if (next != model.end()) CHECK(price.k == next->first && val == next->second);
 }
 
+// The first entry of those where a condition on the rows on one side does not hold: here, that there
+// are no more than `most` before it, or more than that behind.
+template <bool behind, bool own> void compare_turn(Arena& arena, Prices& prices, const PriceModel& model) {
+  struct Rows {
+    i64 n;
+    void add(const Counted& x) { n += x.n; }
+    void add_far(const Counted& x) { n += x.n; }
+    bool is_near() const { return true; }
+  };
+  i64 all = 0;
+  for (auto& [k, val] : model) all += val.n;
+  for (i64 most : {i64(-1), i64(0), roll(all + 2), roll(all + 2), all - 1, all, all + 1}) {
+    auto holds = [&](i64 n) { return behind ? n > most : n <= most; };
+    auto wanted = model.begin();
+    for (i64 before = 0; wanted != model.end(); ++wanted) {
+      const i64 upto = before + wanted->second.n;
+      if (!holds(behind ? (own ? all - before : all - upto) : own ? upto : before)) break;
+      before = upto;
+    }
+    Price price{-7};
+    const bool exists = prices.turn<behind, own, Rows>(arena, [&](const Rows& x) { return holds(x.n); }, price);
+    CHECK(exists == (wanted != model.end()));
+    CHECK(!exists || price.k == wanted->first);
+  }
+}
+
 void compare(Arena& arena, Prices& prices, const PriceModel& model, i64 keys) {
   CHECK(prices.size() == model.size());
+  compare_turn<true, true>(arena, prices, model);
+  compare_turn<true, false>(arena, prices, model);
+  compare_turn<false, true>(arena, prices, model);
+  compare_turn<false, false>(arena, prices, model);
   Counted total{};
   for (auto& [k, val] : model) total.add(val);
   std::vector<i64> all;
@@ -746,6 +777,7 @@ struct InGroup {
     return group != other.group ? group < other.group : x < other.x;
   }
   bool is(const InGroup& other) const { return group == other.group && x == other.x; }
+  static constexpr bool plain = true;
 };
 using Counts = std::map<std::pair<i64, i64>, i64>;
 using Taken = std::vector<std::pair<i64, i64>>;
@@ -900,6 +932,7 @@ struct Word {
   Sym k;
   bool less(Arena& arena, const Word& other) const { return text_sorts(arena, k, other.k); }
   bool is(const Word& other) const { return k == other.k; }
+  static constexpr bool plain = false;
 };
 
 void ordered_texts() {

@@ -31,6 +31,8 @@ ACTS_ON = {
     "preaggregate": "it is for loops over a batch that do nothing but add to one table: whole"
     " numbers, decimals of 64 bits or products of doubles, by keys that are columns, no doubles",
     "prefetch": "it is for look-ups by columns of a row as they are, no doubles",
+    "running_sums": "it is for a range of an ordered index by one column that ends by a sum over"
+    " the entries on one side of its end, and by nothing else of it",
     "prune_sums": "it is for sums over a range of an ordered index of which something is not read",
     "touch": "no query has the keys of its maps, so two reads of it are compared",
 }

@@ -24,6 +24,7 @@ class KernelPasses:
     - `preaggregate`: a block of rows that only add to records of one table is added up by key
       first, if it has few keys.
     - `ranges`: sums over ranges use ordered indexes.
+    - `running_sums`: a search whose condition asks for the sums beyond an entry carries them along.
     - `prune_sums`: a sum over a range adds up only the payloads that are read.
     - `first_rows`: first rows (MIN, MAX, LIMIT) are read off ordered indexes.
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
@@ -49,6 +50,7 @@ class KernelPasses:
     select: bool = True
     preaggregate: bool = True
     ranges: bool = True
+    running_sums: bool = True
     prune_sums: bool = True
     first_rows: bool = True
     defer: bool = True

@@ -45,6 +45,7 @@ from freshview.codegen.passes.name_tables import name_tables
 from freshview.codegen.passes.preaggregate import preaggregate
 from freshview.codegen.passes.prefetch import prefetch
 from freshview.codegen.passes.prune_sums import prune_sums
+from freshview.codegen.passes.running_sums import running_sums
 from freshview.codegen.passes.share import share
 from freshview.codegen.passes.share_lookups import share_lookups
 from freshview.codegen.passes.touch import KeyColumns, collect, touch
@@ -262,6 +263,13 @@ PASSES = (
     ),
     Pass("prefetch", "loops", _prefetch, "memory is fetched some rows ahead", "prefetch"),
     Pass("touch", "loops", _touch, "writes say which rows of a view they may change", "changes"),
+    Pass(
+        "running_sums",
+        "loops",
+        over_blocks(running_sums),
+        "a search that asks for the sums beyond an entry carries them along",
+        "running_sums",
+    ),
     Pass(
         "prune_sums",
         "loops",

@@ -8,6 +8,7 @@
 //   struct Key {  // generated
 //     bool less(Arena&, const Key&) const;  // the arena has the texts that symbols stand for
 //     bool is(const Key&) const;
+//     static constexpr bool plain;  // whether `less` compares numbers, without branches
 //   };
 //   struct Val {  // generated; zeroed memory is zero
 //     void add(const Val&);
@@ -60,6 +61,39 @@ template <class Key, class Val> struct Ordered {
   template <class P1, class P2, class Total>
   void sum_between(Arena& arena, P1 before, P2 upto, Total& sum) const {
     if (root) sum_into(arena, root, height, before, upto, false, false, sum);
+  }
+
+  // The first entry of those where a condition does not hold that holds on a prefix of the order, by
+  // the sums of the entries behind each, or before it, with its `own` or without; false where there
+  // is none. Every level is gone through once, from that end of it.
+  template <bool behind, bool own, class Total, class P>
+  bool turn(Arena& arena, P holds, Key& key) const {
+    if (root == 0) return false;
+    Total sum{};
+    bool exists = false;
+    u64 place = root;
+    for (u32 level = height; level > 0; --level) {
+      const Inner& inner = *arena.at<Inner>(place);
+      u32 i = behind ? inner.count - 1 : 0;
+      for (; behind ? i > 0 : i + 1 < inner.count; behind ? --i : ++i) {
+        const Total next = with(sum, inner.sum[i]);
+        if (holds(next) == behind) break;
+        sum = next;
+      }
+      if (i + 1 < inner.count) exists = true, key = inner.key[i + 1];
+      place = inner.child[i];
+    }
+    const Leaf& leaf = *arena.at<Leaf>(place);
+    for (u32 n = 0; n < leaf.count; ++n) {
+      const u32 i = behind ? leaf.count - 1 - n : n;
+      const Total next = with(sum, leaf.val[i]);
+      const bool held = holds(own ? next : sum);
+      if (behind && held) return exists;
+      if (behind || !held) exists = true, key = leaf.key[i];
+      if (!behind && !held) return true;
+      sum = next;
+    }
+    return exists;
   }
 
   // The first entry where `before` does not hold.
@@ -134,12 +168,17 @@ template <class Key, class Val> struct Ordered {
   static constexpr u32 leaf_room = 32, inner_room = 16, leaf_full = 28, inner_full = 14;
   static constexpr u32 max_height = 40;  // far above what 2^64 entries need
 
-  // How many of n keys come before the place of a key, by halving without branches: where a key
-  // belongs cannot be foreseen.
+  // How many of n keys come before the place of a key: where that is cannot be foreseen. Of the last
+  // few numbers all are compared: the memory of none of them waits for another one.
   template <class F> static u32 preceding(const Key* key, u32 n, F comes_before) {
+    constexpr u32 few = Key::plain ? 4 : 1;
+    if (Key::plain)
+      for (u32 j = 0; j < n; j += 64 / sizeof(Key)) fetch(key + j);
     u32 i = 0;
-    for (; n > 1; n -= n / 2) i = comes_before(key[i + n / 2 - 1]) ? i + n / 2 : i;
-    return n && comes_before(key[i]) ? i + 1 : i;
+    for (; n > few; n -= n / 2) i = comes_before(key[i + n / 2 - 1]) ? i + n / 2 : i;
+    u32 before = i;
+    for (u32 j = 0; j < n; ++j) before += comes_before(key[i + j]);
+    return before;
   }
 
   template <class T> static void move(T* items, u32 to, u32 from, u32 n) {
@@ -413,6 +452,16 @@ template <class Key, class Val> struct Ordered {
     add_all(inner.sum, from, whole, sum);
     if (whole < to)
       sum_into(arena, inner.child[whole], level - 1, before, upto, true, false, sum);
+  }
+
+  template <class Total> static Total with(const Total& sum, const Val& val) {
+    Total all = sum;
+    all.add(val);
+    if (__builtin_expect(!all.is_near(), 0)) {
+      all = sum;
+      all.add_far(val);
+    }
+    return all;
   }
 
   // In a local: what is added cannot be a part of it then, and it stays in registers.

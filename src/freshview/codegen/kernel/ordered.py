@@ -9,7 +9,8 @@ from freshview.codegen.kernel.rows import entry_fields, raw_fields
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, Opened, indented
 from freshview.codegen.kernel.values import CppScope
-from freshview.codegen.loops.parts import Search
+from freshview.codegen.layout.terms import Columns
+from freshview.codegen.loops.parts import Running, Search
 from freshview.codegen.loops.terms import (
     Block,
     EachGroup,
@@ -18,6 +19,7 @@ from freshview.codegen.loops.terms import (
     RangeSum,
     Walk,
 )
+from freshview.codegen.loops.walk import all_names_read
 
 Emit = Callable[[Block, CppScope], Lines]
 
@@ -41,15 +43,25 @@ def _beyond(search: Search, entry: str, scope: CppScope) -> str:
 def range_sum(s: RangeSum, scope: CppScope, emit: Emit) -> tuple[Lines, CppScope]:
     """The sums of payloads over a range, in a local."""
     t, tree, _ = _tree(s.range.search, scope)
-    inside = [*_ends(s.range, scope, emit), *_add_up(s, t, tree)]
+    read = s.only or tuple(range(len(t.payloads)))
+    inside = [
+        *_ends(s.range, scope, emit),
+        "struct {",
+        *_totals(t, read),
+        "} all{};",
+        f"{tree}.sum_between(e.arena, before, upto, all);",
+        *_results(t, read, "all", s.name),
+    ]
     lines = [f"Sum_{t.name} {s.name}{{}};", "{", *indented(inside), "}"]
-    fields, raw = entry_fields(t, s.name, s.name), raw_fields(t, s.name)
-    return lines, scope.with_row(s.name, fields, raw)
+    return lines, _with_sums(t, s.name, scope)
 
 
-def _add_up(s: RangeSum, t: CppTable, tree: str) -> Lines:
-    """The range is gone through with what adds up the payloads that are read."""
-    read = s.only or range(len(t.payloads))
+def _with_sums(t: CppTable, name: str, scope: CppScope) -> CppScope:
+    return scope.with_row(name, entry_fields(t, name, name), raw_fields(t, name))
+
+
+def _totals(t: CppTable, read: Columns) -> Lines:
+    """The members of what adds up payloads."""
     real = [t.payload(j) for j in read if t.payloads[j].kind == "double"]
     whole = [t.payload(j) for j in read if t.payloads[j].kind != "double"]
     fields = [*(f"Addition {p};" for p in real), *(f"i128 {p};" for p in whole)]
@@ -58,15 +70,20 @@ def _add_up(s: RangeSum, t: CppTable, tree: str) -> Lines:
     far = " ".join([*(f"{p}.add_far(x.{p});" for p in real), *counts])
     near = " && ".join(f"{p}.is_near()" for p in real) or "true"
     return [
-        "struct {",
         f"  {' '.join(fields)}",
         f"  void add(const Sum_{t.name}& x) {{ {adds} }}",
         f"  void add_far(const Sum_{t.name}& x) {{ {far} }}",
         f"  bool is_near() const {{ return {near}; }}",
-        "} all{};",
-        f"{tree}.sum_between(e.arena, before, upto, all);",
-        *(f"{s.name}.{p} = all.{p}.sum();" for p in real),
-        *(f"{s.name}.{p} = all.{p};" for p in whole),
+    ]
+
+
+def _results(t: CppTable, read: Columns, totals: str, sums: str) -> Lines:
+    """What was added up, as payloads."""
+    real = [t.payload(j) for j in read if t.payloads[j].kind == "double"]
+    whole = [t.payload(j) for j in read if t.payloads[j].kind != "double"]
+    return [
+        *(f"{sums}.{p} = {totals}.{p}.sum();" for p in real),
+        *(f"{sums}.{p} = {totals}.{p};" for p in whole),
     ]
 
 
@@ -88,8 +105,11 @@ def _ends(r: Range, scope: CppScope, emit: Emit) -> Lines:
     t, _, entry = _tree(r.search, scope)
     inside = scope.with_row(r.at, entry_fields(t, r.at, r.at))
     lines: Lines = []
-    sides = (("before", r.up, False), ("upto", r.down, True))
-    for name, block, holds in sides:
+    sides = (("before", r.up, False, r.running[0]), ("upto", r.down, True, r.running[1]))
+    for name, block, holds, running in sides:
+        if running:
+            lines += _turn(name, r, running, block, holds, scope, emit)
+            continue
         lines.append(f"auto {name} = [&](const {entry}& {r.at}) -> bool {{")
         body = ["FR_VISIT(1);", _beyond(r.search, r.at, scope)]
         yes, no = str(holds).lower(), str(not holds).lower()
@@ -105,6 +125,41 @@ def _ends(r: Range, scope: CppScope, emit: Emit) -> Lines:
             body += [*emit(block, replace(inside, answer=yes)), f"return {no};"]
         lines += [*indented(body), "};"]
     return lines
+
+
+def _turn(
+    name: str, r: Range, s: Running, block: Block, holds: bool, scope: CppScope, emit: Emit
+) -> Lines:
+    """The end of a range that depends on running sums: first the entry where it lies is found."""
+    t, tree, entry = _tree(r.search, scope)
+    columns = (x.partition(".") for x in all_names_read(block))
+    read = tuple(sorted(int(p[1:]) for row, _, p in columns if row == s.name))
+    behind, own = s.side in ("after", "from"), s.side in ("from", "to")
+    yes, no = str(holds).lower(), str(not holds).lower()
+    inside = replace(_with_sums(t, s.name, scope), answer=yes)
+    body = [
+        "FR_VISIT(1);",
+        f"Sum_{t.name} {s.name}{{}};",
+        *_results(t, read, "all", s.name),
+        *emit(block, inside),
+        f"return {no};",
+    ]
+    kind, at = f"Total_{name}", f"{name}_at"
+    ways = ", ".join([str(behind).lower(), str(own).lower(), kind])
+    return [
+        f"struct {kind} {{",
+        *_totals(t, read),
+        "};",
+        f"{entry} {at};",
+        f"const bool {name}_ends = {tree}.template turn<{ways}>("
+        f"e.arena, [&](const {kind}& all) -> bool {{",
+        *indented(body),
+        f"}}, {at});",
+        f"auto {name} = [&](const {entry}& {r.at}) -> bool {{",
+        "  FR_VISIT(1);",
+        f"  return !{name}_ends || {r.at}.less(e.arena, {at});",
+        "};",
+    ]
 
 
 def _known(r: Range) -> set[int]:

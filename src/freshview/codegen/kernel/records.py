@@ -118,8 +118,14 @@ def _entry(s: CppTable, number: int, sorts: Sorts) -> str:
     columns = [sort.column for sort in sorts]
     keys = " ".join(f"{cpp_type(s.keys[i])} {s.key(i)};" for i in columns)
     before = [(s.key(x.column), _before(x, s.key(x.column), f"x.{s.key(x.column)}")) for x in sorts]
-    ties = "".join(f"if (!same({k}, x.{k})) return {test}; " for k, test in before[:-1])
-    last = before[-1][1] if before else "false"
+    order = before[-1][1] if before else "false"
+    plain = not any(sort.by_text for sort in sorts)
+    for k, test in reversed(before[:-1]):
+        order = (
+            f"{test} | (same({k}, x.{k}) & ({order}))"
+            if plain
+            else f"same({k}, x.{k}) ? {order} : {test}"
+        )
     equal = " && ".join(f"same({s.key(i)}, x.{s.key(i)})" for i in columns)
     of = ", ".join(f"r.{s.key(i)}" for i in columns)
     name = f"Ord{number}_{s.name}"
@@ -128,9 +134,10 @@ def _entry(s: CppTable, number: int, sorts: Sorts) -> str:
         f"  {keys}\n"
         f"  static {name} of(const {s.record}& r) {{ return {name}{{{of}}}; }}\n"
         f"  bool less(Arena& arena, const {name}& x) const {{\n"
-        f"    (void)arena; {ties}return {last};\n"
+        f"    (void)arena; return {order};\n"
         f"  }}\n"
         f"  bool is(const {name}& x) const {{ return {equal}; }}\n"
+        f"  static constexpr bool plain = {str(plain).lower()};\n"
         f"}};\n"
     )
 

@@ -25,7 +25,7 @@ from freshview.codegen.loops.parts import (
     Values,
 )
 from freshview.codegen.loops.terms import Block, FirstRows, Range
-from freshview.codegen.loops.visible import Visible, converts, entry_fields
+from freshview.codegen.loops.visible import Visible, converts, entry_fields, payload_fields
 from freshview.errors import ProgramProblem
 
 
@@ -176,9 +176,10 @@ class Parts:
         t = self.search(r.search, seen)
         if len(r.turns) not in (0, 2) or not set(r.turns) <= seen.turns:
             raise ProgramProblem("the turns of a range are two, and defined before")
-        inside = self.at_hand(seen, t.name).row(r.at, entry_fields(t, r.search.sorts))
-        asked = replace(inside, answers=True, total=None, in_batch=False)
-        return [(r.up, asked), (r.down, asked)]
+        near = replace(self.at_hand(seen, t.name), answers=True, total=None, in_batch=False)
+        entry, sums = entry_fields(t, r.search.sorts), payload_fields(t)
+        first, last = (near.row(s.name, sums) if s else near.row(r.at, entry) for s in r.running)
+        return [(r.up, first), (r.down, last)]
 
     def first_rows(self, s: FirstRows, seen: Visible) -> Table:
         """First rows of a search; the rows of another table count with those that they equal."""

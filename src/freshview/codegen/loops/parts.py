@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from freshview.calculus.terms import Expr
 from freshview.codegen.layout.terms import Columns, Sorts
@@ -82,6 +82,17 @@ class Search:
     table: str
     sorts: Sorts
     known: tuple[tuple[int, Value], ...]
+
+
+Side: TypeAlias = Literal["after", "from", "before", "to"]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The sums of the entries on one side of the one at hand; `from` and `to` include its own."""
+
+    name: str
+    side: Side
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from freshview.codegen.loops.effects import (
     Touch,
     Yield,
 )
-from freshview.codegen.loops.parts import Fetch, Weight
+from freshview.codegen.loops.parts import Fetch, Running, Weight
 from freshview.codegen.loops.read_parts import Parts
 from freshview.codegen.loops.terms import (
     At,
@@ -188,10 +188,12 @@ class _Reader(Parts):
 
     def _ends(self, r: Range, close: str = "}") -> Range:
         self.tokens.expect("{")
-        up = self.block() if self.tokens.accept("from") else ()
-        down = self.block() if self.tokens.accept("to") else ()
+        (first, up), (last, down) = (self._end(word) for word in ("from", "to"))
         self.tokens.expect(close)
-        return Range(r.search, r.at, up, down, r.turns)
+        return Range(r.search, r.at, up, down, r.turns, (first, last))
+
+    def _end(self, word: str) -> tuple[Running | None, Block]:
+        return (self.running(), self.block()) if self.tokens.accept(word) else (None, ())
 
     # -- scopes ------------------------------------------------------------------------------------
 

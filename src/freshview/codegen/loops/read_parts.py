@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from freshview.calculus.terms import Const, Expr
 from freshview.calculus.text import read_factor, read_term
@@ -18,16 +18,21 @@ from freshview.codegen.loops.parts import (
     Missing,
     NoNegative,
     NotZero,
+    Running,
     Same,
     Search,
+    Side,
     SortKey,
     Test,
     There,
     Values,
     Weight,
 )
+from freshview.lexer import unexpected
 
 T = TypeVar("T")
+
+SIDES: tuple[Side, ...] = get_args(Side)
 
 
 @dataclass
@@ -118,6 +123,16 @@ class Parts:
         sorts = read_sorts(self.tokens)
         known = self.several(self.pair) if self.tokens.accept("known") else ()
         return Search(table, sorts, known)
+
+    def running(self) -> Running | None:
+        """Take the sums on one side of an entry, if they are asked for."""
+        if not self.tokens.accept("running"):
+            return None
+        name = self.name()
+        for side in SIDES:
+            if self.tokens.accept(side):
+                return Running(name, side)
+        raise unexpected(self.tokens.next(), "after, from, before or to")
 
     def order(self) -> SortKey:
         """Take a column of an order."""

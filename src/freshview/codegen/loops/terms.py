@@ -16,7 +16,16 @@ from typing import Literal, TypeAlias
 from freshview.calculus.types import Type
 from freshview.codegen.layout.terms import Columns, Table
 from freshview.codegen.loops.effects import Effect
-from freshview.codegen.loops.parts import Fetch, Search, SortKey, Test, Value, Values, Weight
+from freshview.codegen.loops.parts import (
+    Fetch,
+    Running,
+    Search,
+    SortKey,
+    Test,
+    Value,
+    Values,
+    Weight,
+)
 
 # -- definitions -----------------------------------------------------------------------------------
 
@@ -94,7 +103,8 @@ class Turn:
 class Range:
     """A range of the entries of a search: from where `up` holds, to where `down` does no more.
 
-    Both name the entry `at`, and say `Answer` where they hold; an empty one always does.
+    Both name the entry `at`, and say `Answer` where they hold; an empty one always does. Either may
+    ask for running sums instead of the entry.
     """
 
     search: Search
@@ -102,6 +112,7 @@ class Range:
     up: Block
     down: Block
     turns: tuple[str, ...] = ()
+    running: tuple[Running | None, Running | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)

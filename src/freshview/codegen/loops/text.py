@@ -47,6 +47,7 @@ from freshview.codegen.loops.parts import (
     Missing,
     NoNegative,
     NotZero,
+    Running,
     Same,
     Search,
     SortKey,
@@ -158,8 +159,17 @@ def _inside(s: Stmt) -> list[str]:
 
 
 def _ends(r: Range) -> list[str]:
-    ends = (("from", r.up), ("to", r.down))
-    return [line for word, block in ends if block for line in _braced(word, _block(block))]
+    ends = (("from", r.up, r.running[0]), ("to", r.down, r.running[1]))
+    return [
+        line
+        for word, block, running in ends
+        if block
+        for line in _braced(f"{word}{_running(running)}", _block(block))
+    ]
+
+
+def _running(r: Running | None) -> str:
+    return f" running {show_name(r.name)} {r.side}" if r else ""
 
 
 def _fetch(f: Fetch) -> str:

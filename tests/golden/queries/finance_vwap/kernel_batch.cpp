@@ -77,6 +77,7 @@ struct Ord0_m_vwap_Bids {
     (void)arena; return sorts(b1_price_, x.b1_price_);
   }
   bool is(const Ord0_m_vwap_Bids& x) const { return same(b1_price_, x.b1_price_); }
+  static constexpr bool plain = true;
 };
 
 
@@ -174,35 +175,19 @@ static void on_Bids(Env& e, const Batch& b) {
             const f64 sum_8 = value(total_7);
             Sum_m_vwap_Bids sums_9{};
             {
-              auto before = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
+              struct Total_before {
+                Addition sum_3;
+                void add(const Sum_m_vwap_Bids& x) { sum_3.add(x.sum_3); }
+                void add_far(const Sum_m_vwap_Bids& x) { sum_3.add_far(x.sum_3); }
+                bool is_near() const { return sum_3.is_near(); }
+              };
+              Ord0_m_vwap_Bids before_at;
+              const bool before_ends = s.m_vwap_Bids_U_o0.template turn<true, false, Total_before>(e.arena, [&](const Total_before& all) -> bool {
                 FR_VISIT(1);
-                (void)entry_a1;
+                Sum_m_vwap_Bids sums_aa1{};
+                sums_aa1.sum_3 = all.sum_3.sum();
                 Sum total_a2{};
                 {
-                  Sum_m_vwap_Bids sums_aa1{};
-                  {
-                    auto before = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
-                      FR_VISIT(1);
-                      (void)entry_aaa1;
-                      if ((entry_aaa1.b1_price_ > entry_a1.b1_price_)) {
-                        return false;
-                      }
-                      return true;
-                    };
-                    auto upto = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
-                      FR_VISIT(1);
-                      (void)entry_aaa1;
-                      return true;
-                    };
-                    struct {
-                      Addition sum_3;
-                      void add(const Sum_m_vwap_Bids& x) { sum_3.add(x.sum_3); }
-                      void add_far(const Sum_m_vwap_Bids& x) { sum_3.add_far(x.sum_3); }
-                      bool is_near() const { return sum_3.is_near(); }
-                    } all{};
-                    s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto, all);
-                    sums_aa1.sum_3 = all.sum_3.sum();
-                  }
                   if (!sums_aa1.sum_3.gone()) {
                     gain(total_a2, sums_aa1.sum_3);
                   }
@@ -212,36 +197,24 @@ static void on_Bids(Env& e, const Batch& b) {
                   return false;
                 }
                 return true;
-              };
-              auto upto = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
+              }, before_at);
+              auto before = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
                 FR_VISIT(1);
-                (void)entry_a1;
+                return !before_ends || entry_a1.less(e.arena, before_at);
+              };
+              struct Total_upto {
+                i128 sum_2;
+                void add(const Sum_m_vwap_Bids& x) { sum_2 += x.sum_2; }
+                void add_far(const Sum_m_vwap_Bids& x) { sum_2 += x.sum_2; }
+                bool is_near() const { return true; }
+              };
+              Ord0_m_vwap_Bids upto_at;
+              const bool upto_ends = s.m_vwap_Bids_U_o0.template turn<true, false, Total_upto>(e.arena, [&](const Total_upto& all) -> bool {
+                FR_VISIT(1);
+                Sum_m_vwap_Bids sums_aa1{};
+                sums_aa1.sum_2 = all.sum_2;
                 i64 total_a4{};
                 {
-                  Sum_m_vwap_Bids sums_aa1{};
-                  {
-                    auto before = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
-                      FR_VISIT(1);
-                      (void)entry_aaa1;
-                      if ((entry_aaa1.b1_price_ > entry_a1.b1_price_)) {
-                        return false;
-                      }
-                      return true;
-                    };
-                    auto upto = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
-                      FR_VISIT(1);
-                      (void)entry_aaa1;
-                      return true;
-                    };
-                    struct {
-                      i128 sum_2;
-                      void add(const Sum_m_vwap_Bids& x) { sum_2 += x.sum_2; }
-                      void add_far(const Sum_m_vwap_Bids& x) { sum_2 += x.sum_2; }
-                      bool is_near() const { return true; }
-                    } all{};
-                    s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto, all);
-                    sums_aa1.sum_2 = all.sum_2;
-                  }
                   if (sums_aa1.sum_2 != 0) {
                     total_a4 = add<i64>(o, total_a4, narrow<i64>(o, sums_aa1.sum_2));
                   }
@@ -250,6 +223,10 @@ static void on_Bids(Env& e, const Batch& b) {
                   return true;
                 }
                 return false;
+              }, upto_at);
+              auto upto = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
+                FR_VISIT(1);
+                return !upto_ends || entry_a1.less(e.arena, upto_at);
               };
               struct {
                 Addition sum; i128 sum_2;

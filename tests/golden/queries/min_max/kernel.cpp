@@ -42,9 +42,10 @@ struct Ord0_m_min_max_2 {
   Sym items_shop_; i64 min_;
   static Ord0_m_min_max_2 of(const Rec_m_min_max_2& r) { return Ord0_m_min_max_2{r.items_shop_, r.min_}; }
   bool less(Arena& arena, const Ord0_m_min_max_2& x) const {
-    (void)arena; if (!same(items_shop_, x.items_shop_)) return sorts(items_shop_, x.items_shop_); return sorts(min_, x.min_);
+    (void)arena; return sorts(items_shop_, x.items_shop_) | (same(items_shop_, x.items_shop_) & (sorts(min_, x.min_)));
   }
   bool is(const Ord0_m_min_max_2& x) const { return same(items_shop_, x.items_shop_) && same(min_, x.min_); }
+  static constexpr bool plain = true;
 };
 
 struct State {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import dropwhile, takewhile
@@ -11,7 +11,7 @@ from typing import Any
 from freshview.codegen.loops.interpret.activation import Activation
 from freshview.codegen.loops.interpret.records import Key, arranged, null_smallest
 from freshview.codegen.loops.interpret.values import Names, Row
-from freshview.codegen.loops.parts import Search, SortKey
+from freshview.codegen.loops.parts import Search, Side, SortKey
 from freshview.codegen.loops.terms import (
     Block,
     EachGroup,
@@ -53,6 +53,18 @@ class TurningPoint:
         return answer
 
 
+def _running(entries: Sequence[Row], side: Side) -> list[Row]:
+    """For each entry the sums of those on one side of it."""
+    forward, own = side in ("before", "to"), side in ("from", "to")
+    sums: list[Any] = [0] * len(entries[0].payloads) if entries else []
+    out = []
+    for entry in entries if forward else reversed(entries):
+        total = [a + b for a, b in zip(sums, entry.payloads, strict=True)]
+        out.append(Row((), total if own else sums))
+        sums = total
+    return out if forward else out[::-1]
+
+
 class Searches(Activation):
     """What searches in ordered indexes."""
 
@@ -77,9 +89,14 @@ class Searches(Activation):
         known = {i for i, _ in r.search.known}
         x = next((s.column for s in r.search.sorts if s.column not in known), None)
 
+        entries = self._entries(r.search, names)
+
         def side(block: Block, number: int) -> Callable[[Row], bool]:
             if not block:
                 return lambda _: True
+            if running := r.running[number]:
+                sums = dict(zip(map(id, entries), _running(entries, running.side), strict=True))
+                return lambda entry: self._answers(block, {**names, running.name: sums[id(entry)]})
             if not r.turns or x is None:
                 return lambda entry: self._answers(block, {**names, r.at: entry})
             point: TurningPoint = names[r.turns[number]]
@@ -91,7 +108,7 @@ class Searches(Activation):
             return holds
 
         up, down = side(r.up, 0), side(r.down, 1)
-        begun = dropwhile(lambda entry: not up(entry), self._entries(r.search, names))
+        begun = dropwhile(lambda entry: not up(entry), entries)
         return takewhile(down, begun)
 
     def _answers(self, block: Block, names: Names) -> bool:
