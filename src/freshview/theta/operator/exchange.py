@@ -11,10 +11,13 @@ import numpy as np
 from freshview.temporal import Horizon
 from freshview.theta.controller import least_load
 from freshview.theta.local.columns import Tuples
-from freshview.theta.local.store import ArrayStore, Shape
+from freshview.theta.local.native.kernel import JoinKernel
+from freshview.theta.local.native.store import native_stores
+from freshview.theta.local.store import Shape, array_stores
 from freshview.theta.metrics import Metrics
 from freshview.theta.migration import Transfers, exchanges_of
-from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStore
+from freshview.theta.operator.direct import DirectJoin
+from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStores
 from freshview.theta.operator.output import Pairs, check_weights
 from freshview.theta.placement import Layout, hosts_of
 from freshview.theta.schemes import show_mappings
@@ -84,17 +87,41 @@ class Exchange(Epochs):
         placement: Placement,
         pace: int | None,
         metrics: Metrics,
-        make_store: MakeStore = ArrayStore,
+        make_stores: MakeStores = array_stores,
     ) -> None:
         super().__init__(placement, metrics)
         self.shape = shape
         self.pace = pace
         self._senders: dict[Side, Mapping[int, frozenset[int]]] = {}
-        self._make_store = make_store
+        self._make_stores = make_stores
         self.joiners: dict[int, BatchJoiner] = {}
         self._start_joiners(placement)
+        self._direct: DirectJoin | None = None
+        self._is_routed = False
+        """Whether native joiners know the layout of now."""
+
+    def use(self, kernel: JoinKernel) -> None:
+        """Have native joiners from now on, with all that is stored; no state may be on its way."""
+        self._make_stores = lambda shape: native_stores(kernel)
+        for joiner in self.joiners.values():
+            joiner.become(self._make_stores(self.shape))
+        self._direct = DirectJoin(kernel) if kernel.joins_alone else None
+
+    @property
+    def direct(self) -> DirectJoin | None:
+        """What joins a batch in one call, if that can be done now."""
+        if self._direct is None or self.is_migrating:
+            return None
+        if not self._is_routed:
+            self._is_routed = self._direct.route(self.layout, self.joiners.values())
+        return self._direct if self._is_routed else None
+
+    def is_direct(self) -> bool:
+        """Whether single rows can be joined now without Python."""
+        return self.direct is not None
 
     def _enter(self, placement: Placement) -> None:
+        self._is_routed = False
         self._start_joiners(placement)
         transfers = Transfers(self.placement, placement)
         for joiner in self.joiners.values():
@@ -105,6 +132,12 @@ class Exchange(Epochs):
         """One batch: new tuples are joined and stored, then some state moves."""
         if self.is_migrating and self.pace is None:
             self._move(np.inf)
+        direct = self.direct
+        joined = None if direct is None else direct.run(batch)
+        if joined is not None:
+            self._count_stored(batch)
+            self.metrics.received_bytes += int(joined.received.sum())
+            return joined.pairs
         parts, received = self._routed(batch)
         pairs = []
         for host, sides in parts.items():
@@ -117,12 +150,15 @@ class Exchange(Epochs):
         for host, sides in parts.items():
             for side, (tuples, kept) in sides.items():
                 self.joiners[host].store(side, tuples.take(kept))
-        for side, tuples in batch.items():
-            self.stored[side] += float((tuples.size * tuples.weight).sum())
+        self._count_stored(batch)
         self.metrics.received_bytes += sum(received.values())
         if self.is_migrating and self.pace is not None:
             self._move(max(self.pace, NEW_BYTES_PAID * max(received.values())))
         return pairs
+
+    def _count_stored(self, batch: Mapping[Side, Tuples]) -> None:
+        for side, tuples in batch.items():
+            self.stored[side] += float((tuples.size * tuples.weight).sum())
 
     def purge(self, horizon: Horizon) -> dict[Side, float]:
         """Forget what is out of the window; how many bytes of each side, replicas not counted."""
@@ -183,13 +219,14 @@ class Exchange(Epochs):
             self.metrics.longest_move = max(self.metrics.longest_move, sent)
         if not any(joiner.retiring for joiner in self.joiners.values()):
             hosts = set(hosts_of(self.placement))
-            self.joiners = {h: j for h, j in self.joiners.items() if h in hosts}
+            for host in [h for h in self.joiners if h not in hosts]:
+                self.joiners.pop(host).close()
             self.is_migrating = False
 
     def _start_joiners(self, placement: Placement) -> None:
         for host in hosts_of(placement):
             if host not in self.joiners:
-                self.joiners[host] = BatchJoiner(host, self.shape, self._make_store)
+                self.joiners[host] = BatchJoiner(host, self.shape, self._make_stores)
 
     def _held(self, side: Side) -> int:
         return sum(j.bytes(side) for j in self.joiners.values())
