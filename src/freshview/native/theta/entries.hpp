@@ -122,26 +122,21 @@ inline PyObject* attach(PyObject*, PyObject* const* args, intptr_t) {
   return py::none();
 }
 
-// add(join, host, side, addresses, count): stores rows; pairs of a pinned slot and a new one.
+// add(join, host, side, addresses, count): stores rows.
 inline PyObject* add(PyObject*, PyObject* const* args, intptr_t) {
   Args in(args);
   auto store = in.store();
   const Rows rows = in.rows();
   const i64 n = in.number();
-  Numbers shadows;
-  if (store.merges) {
-    for (i64 i = 0; i < n; i++) store.merge(rows, i, shadows);
-  } else {
-    i64* all = static_cast<i64*>(malloc(size_t(2 * n + 1) * 8));
-    for (i64 i = 0; i < n; i++) all[i] = i;
-    store.append_all(rows, all, n, all + n);
-    free(all);
-  }
-  return bytes_of(shadows);
+  i64* all = static_cast<i64*>(malloc(size_t(2 * n + 1) * 8));
+  for (i64 i = 0; i < n; i++) all[i] = i;
+  store.add_all(rows, all, n, all + n);
+  free(all);
+  return py::none();
 }
 
-// restore(join, host, side, count): the arrays have the slots already; they are entered, empty ones are
-// free.
+// restore(join, host, side, count, shadows, pinned): the arrays have the slots already; they are
+// entered, empty ones are free.
 inline PyObject* restore(PyObject*, PyObject* const* args, intptr_t) {
   Args in(args);
   auto store = in.store();
@@ -156,7 +151,16 @@ inline PyObject* restore(PyObject*, PyObject* const* args, intptr_t) {
     }
     store.enter(u32(slot));
   }
+  store.s.shadows.at = in.numbers(&store.s.shadows.count);
+  store.s.shadows.room = store.s.shadows.count;
+  store.s.totals.pinned = in.number();
   return py::none();
+}
+
+// shadows(join, host, side): pairs of slots that will be one again.
+inline PyObject* shadows(PyObject*, PyObject* const* args, intptr_t) {
+  auto store = Args(args).store();
+  return py::PyBytes_FromStringAndSize(reinterpret_cast<const char*>(store.s.shadows.at), store.s.shadows.count * 8);
 }
 
 // probe(join, host, side, addresses, rows, count, from, most): pairs of a row and a slot, and from
@@ -168,7 +172,7 @@ inline PyObject* probe(PyObject*, PyObject* const* args, intptr_t) {
   const i64* row = in.address<i64>();
   const i64 n = in.number(), from = in.number(), most = in.number();
   Numbers rows, slots;
-  const i64 next = from + in.join->probe(store, batch, row + from, n - from, most, rows, slots);
+  const i64 next = from + in.join->probe(store, batch, row + from, n - from, most, rows, slots, [](u32) { return true; });
   Own all(bytes_of(rows)), where(bytes_of(slots));
   return all && where ? py::Py_BuildValue("(OOL)", all.object, where.object, (long long)next) : nullptr;
 }
@@ -182,18 +186,12 @@ inline PyObject* drop(PyObject*, PyObject* const* args, intptr_t) {
 }
 
 inline PyObject* unpin(PyObject*, PyObject* const* args, intptr_t) {
-  Args in(args);
-  auto store = in.store();
-  const i64* shadows = in.address<i64>();
-  store.unpin(shadows, in.number());
+  Args(args).store().unpin();
   return py::none();
 }
 
-// route(join, start, visited, hosts of R, the same of S, buckets or None, grids, ends of groups).
-inline PyObject* route(PyObject*, PyObject* const* args, intptr_t) {
-  Args in(args);
-  Routing& to = in.join->routing;
-  to.close();
+// The tables of a routing.
+inline void read_routing(Args& in, Routing& to) {
   for (Addresses& side : to.side) {
     side.start = in.numbers(&side.count);
     side.count--;
@@ -203,6 +201,48 @@ inline PyObject* route(PyObject*, PyObject* const* args, intptr_t) {
   to.bucket = in.numbers();
   to.grids = reinterpret_cast<Grids*>(in.numbers());
   to.group_end = in.numbers(&to.groups);
+}
+
+// route(join, start, visited, hosts of R, the same of S, buckets or None, grids, ends of groups).
+inline PyObject* route(PyObject*, PyObject* const* args, intptr_t) {
+  Args in(args);
+  Routing& to = in.join->routing;
+  to.close();
+  read_routing(in, to);
+  return py::none();
+}
+
+// begin(join, the same, then parts of the old addresses, first senders and senders of R, and of S): enters
+// an epoch: what is stored now has to be settled.
+inline PyObject* begin(PyObject*, PyObject* const* args, intptr_t) {
+  Args in(args);
+  TheJoin& j = *in.join;
+  j.epoch.before = j.routing;
+  j.routing = Routing{};
+  read_routing(in, j.routing);
+  for (int side = R; side <= S; side++) {
+    j.epoch.part[side] = in.numbers();
+    j.epoch.first[side] = in.numbers();
+    j.epoch.from[side] = in.numbers();
+  }
+  for (i64 i = 0; i < 2 * j.hosts; i++) {
+    Totals& totals = j.stores[i]->totals;
+    totals.pinned = totals.end = totals.length;
+    totals.passed = 0;
+  }
+  return py::none();
+}
+
+// settle(join, host, side, budget): a piece of the state; the bytes that went to others.
+inline PyObject* settle(PyObject*, PyObject* const* args, intptr_t) {
+  Args in(args);
+  const i64 host = in.number(), side = in.number();
+  return py::PyLong_FromLongLong(in.join->settle(host, int(side), py::PyFloat_AsDouble(*in.at)));
+}
+
+// end(join): nothing is on its way any more.
+inline PyObject* end(PyObject*, PyObject* const* args, intptr_t) {
+  Args(args).join->epoch.close();
   return py::none();
 }
 
@@ -295,7 +335,8 @@ inline py::PyMethodDef methods[] = {
     FR_CALL(open),  FR_CALL(add_host), FR_CALL(close), FR_CALL(totals), FR_CALL(attach),
     FR_CALL(add),   FR_CALL(restore),  FR_CALL(probe),     FR_CALL(drop),   FR_CALL(unpin),
     FR_CALL(route), FR_CALL(run),      FR_CALL(size),      FR_CALL(collect), FR_CALL(start),
-    FR_CALL(left),  FR_CALL(writer),
+    FR_CALL(left),  FR_CALL(writer),   FR_CALL(shadows),   FR_CALL(begin),  FR_CALL(settle),
+    FR_CALL(end),
 };
 #undef FR_CALL
 

@@ -1,54 +1,14 @@
 // The joiners of one process: their stores, where rows go among them, and a batch at once.
 //
-// What routing means is in `theta/placement.py`; here are its tables. While state moves, Python
-// routes and joins, store by store; this file is for all the other batches, and for single rows.
+// While state moves, new rows are joined with what is on its way where it still is, and a piece of
+// the state is settled after each batch; see `theta/operator/joiner.py`.
 #pragma once
 
+#include "epoch.hpp"
 #include "store.hpp"
 
 namespace fr {
 namespace theta {
-
-// The hosts of the addresses of a side: for address a, those from `start[a]` on keep its rows, and
-// those from `visited[a]` on only join them.
-struct Addresses {
-  i64 count;
-  i64 *start, *visited, *host;
-};
-
-// Grids that share the rows of some buckets: from which address on, and in how many parts.
-struct Grids {
-  i64 base[2], parts[2];
-};
-
-struct Routing {
-  Addresses side[2];
-  i64* bucket;  // by the first 16 bits of a hash: an address, or -1 - the number of grids; or null
-  Grids* grids;
-  i64 *group_end, groups;  // of the lower 32 bits of a key
-
-  i64 address(int x, u64 key, u64 hash) const {
-    i64 which = 0;
-    if (bucket) {
-      const i64 b = bucket[hash >> 48];
-      if (b >= 0) return b;
-      which = -1 - b;
-    }
-    const Grids& g = grids[which];
-    i64 group = 0;
-    while (group < groups - 1 && i64(key & 0xFFFFFFFF) >= group_end[group]) group++;
-    const i64 part = g.parts[x] > 1 ? i64(key >> (65 - (64 - __builtin_clzll(u64(g.parts[x]))))) : 0;
-    return g.base[x] + group * g.parts[x] + part;
-  }
-
-  void close() {
-    for (Addresses& a : side) free(a.start), free(a.visited), free(a.host);
-    free(bucket), free(grids), free(group_end);
-    *this = Routing{};
-  }
-};
-
-struct Single;  // rows one by one, in `single.hpp`
 
 template <class Theta> struct Join {
   using Env = typename Theta::Env;
@@ -61,6 +21,7 @@ template <class Theta> struct Join {
   OneStore** stores;  // those of R at even places, of S at odd ones
   i64 hosts, room;
   Routing routing;
+  Epoch epoch;
   // Of single rows that came since Python last asked: how many of each side there are in all, what
   // the scheme must hear of them, and after how many it wants to.
   i64 counts[2], quota, pairs, received;
@@ -95,6 +56,7 @@ template <class Theta> struct Join {
     }
     free(stores);
     routing.close();
+    epoch.close();
     for (int side = R; side <= S; side++) heard[side].close();
     arena.close();
   }
@@ -139,8 +101,10 @@ template <class Theta> struct Join {
   }
 
   // Rows of a batch with what a store has: pairs of a row and a slot, in `rows` and `slots`. Stops
-  // behind `most` pairs; how many rows were looked at.
-  i64 probe(Working store, const Rows& batch, const i64* row, i64 n, i64 most, Numbers& rows, Numbers& slots) {
+  // behind `most` pairs; how many rows were looked at. `keep(slot)` says which partners count.
+  template <class Keep>
+  i64 probe(Working store, const Rows& batch, const i64* row, i64 n, i64 most, Numbers& rows, Numbers& slots,
+            Keep keep) {
     if (store.s.totals.length == store.s.totals.empty) return n;
     constexpr i64 BLOCK = Working::BLOCK;
     u32 leaf[BLOCK];
@@ -150,10 +114,33 @@ template <class Theta> struct Join {
       for (i64 j = k; j < end; j++) leaf[j - k] = store.fetch_for(batch, row[j]);
       for (i64 j = k; j < end; j++) {
         if (rows.count >= enough) return j;
-        store.each_partner(batch, row[j], leaf[j - k], [&](u32 slot) { rows.add(row[j]), slots.add(slot); });
+        store.each_partner(batch, row[j], leaf[j - k], [&](u32 slot) {
+          if (keep(slot)) rows.add(row[j]), slots.add(slot);
+        });
       }
     }
     return n;
+  }
+
+  // New rows of a joiner with what joiner `host` has, on its own behalf or on that of another one.
+  void meet(i64 host, i64 owner, int side, const Rows& batch, const i64* row, i64 n, Numbers& found,
+            Numbers& rows, Numbers& slots) {
+    Working to = store(host, across(side));
+    const Totals& totals = to.s.totals;
+    const i64 before = rows.count;
+    auto belongs = [&](u32 slot) {
+      if (slot < totals.passed || slot >= totals.end) return host == owner;
+      bool answer = false;
+      epoch.each(routing, across(side), to.key_at(slot), to.hash_at(slot),
+                 [&](i64 target, i64 source) { answer |= target == owner && source == host; });
+      return answer;
+    };
+    if (totals.passed == totals.end) {
+      if (host == owner) probe(to, batch, row, n, INT64_MAX / 2, rows, slots, [](u32) { return true; });
+    } else {
+      probe(to, batch, row, n, INT64_MAX / 2, rows, slots, belongs);
+    }
+    if (rows.count > before) found.add(host), found.add(rows.count - before);
   }
 
   // Joins and stores the rows of one side. `found` gets, host by host, its number and how many of
@@ -163,29 +150,59 @@ template <class Theta> struct Join {
     Routed routed = route(side, batch, order, n);
     const i64* size = batch.as<i64>(env.form[side].known(Size));
     i64* places = static_cast<i64*>(malloc(size_t(routed.size + 1) * 8));
-    Numbers shadows;
     for (i64 host = 0; host < hosts; host++) {
       const i64 first = routed.first[host], n_here = routed.first[host + 1] - first;
       if (!n_here) continue;
-      const i64 before = rows.count, *mine = routed.row + first;
-      probe(store(host, across(side)), batch, mine, n_here, INT64_MAX / 2, rows, slots);
-      if (rows.count > before) found.add(host), found.add(rows.count - before);
+      const i64* mine = routed.row + first;
+      meet(host, host, side, batch, mine, n_here, found, rows, slots);
+      if (const i64* senders = epoch.first[across(side)])
+        for (i64 k = senders[host]; k < senders[host + 1]; k++)
+          meet(epoch.from[across(side)][k], host, side, batch, mine, n_here, found, rows, slots);
       for (i64 k = 0; k < n_here; k++) received[host] += size[mine[k]];
       const i64 kept = routed.kept[host] - first;
       Working to = store(host, side);
-      if (!merges[side]) {
-        to.append_all(batch, mine, kept, places);
-      } else {
-        for (i64 k = 0; k < kept; k++) to.merge(batch, mine[k], shadows);
-      }
+      to.add_all(batch, mine, kept, places);
     }
-    shadows.close();  // nothing is pinned: there are none
     free(places);
     free(routed.first);
     free(routed.row);
   }
 
-  u64 bytes() const { return arena.used(); }
+  // Settles rows of a side of about so many bytes, and one at least: those that others need are
+  // given to them, those that are not needed here are dropped. The bytes that went elsewhere.
+  i64 settle(i64 host, int side, f64 budget) {
+    Working here = store(host, side);
+    Totals& totals = here.s.totals;
+    Numbers* going = static_cast<Numbers*>(calloc(size_t(hosts), sizeof(Numbers)));
+    Numbers dropped;
+    i64 sent = 0;
+    for (f64 seen = 0; totals.passed < totals.end; totals.passed++) {
+      const i64 slot = totals.passed;
+      if (!here.weight(slot)) continue;
+      const i64 size = here.size_at(slot);
+      if (seen && seen + f64(size) > budget) break;
+      seen += f64(size);
+      bool stays = false;
+      epoch.each(routing, side, here.key_at(slot), here.hash_at(slot), [&](i64 target, i64 source) {
+        stays |= target == host;
+        if (source == host && target != host) going[target].add(slot), sent += size;
+      });
+      if (!stays) dropped.add(slot);
+    }
+    for (i64 to = 0; to < hosts; to++) {
+      const i64 n = going[to].count;
+      if (!n) continue;
+      i64* places = static_cast<i64*>(malloc(size_t(n) * 8));
+      store(to, side).add_all(here.s.rows, going[to].at, n, places);
+      free(places);
+      going[to].close();
+    }
+    here.drop(dropped.at, dropped.count);
+    dropped.close();
+    free(going);
+    if (totals.passed == totals.end) here.unpin();
+    return sent;
+  }
 };
 
 }  // namespace theta

@@ -88,6 +88,7 @@ struct HashedSlots {
 // Numbers of a store that Python reads where they are.
 struct Totals {
   i64 length, empty, bytes, pinned, room, heaviest;
+  i64 passed, end;  // while state moves: slots that are settled, and those of the epoch before
 };
 
 template <class Theta> struct Store {
@@ -98,6 +99,7 @@ template <class Theta> struct Store {
   HashedSlots hashed;  // by the hash of the equality
   HashedSlots keyed;   // by the key of the row, on sides where equal rows are one
   Numbers gone;        // slots that can be used again
+  Numbers shadows;     // pairs of a pinned slot, and that of an equal row that came since
 
   u64 bytes() const {
     return sorted.held + hashed.bytes() + keyed.bytes() + u64(gone.room) * 8;
@@ -108,6 +110,7 @@ template <class Theta> struct Store {
     hashed.clear(arena);
     keyed.clear(arena);
     gone.close();
+    shadows.close();
     *this = Store{};
   }
 };
@@ -207,9 +210,14 @@ template <class Theta> struct StoreOf {
       if (weight(slots[k])) forget(u32(slots[k]));
   }
 
-  // Adds a row to an equal one, or stores it; `shadows` gets pairs of a pinned slot and the slot of
-  // an equal row that came since.
-  void merge(const Rows& from, i64 i, Numbers& shadows) const {
+  // The same, where equal rows of some sides are one; `slots` is room for as many numbers.
+  void add_all(const Rows& from, const i64* rows, i64 n, i64* slots) const {
+    if (!merges) return append_all(from, rows, n, slots);
+    for (i64 k = 0; k < n; k++) merge(from, rows[k]);
+  }
+
+  // Adds a row to an equal one, or stores it.
+  void merge(const Rows& from, i64 i) const {
     const i64 by = from.as<i64>(form.known(Weight))[i];
     i64 old = -1, equal = -1;
     s.keyed.each(arena, from.as<u64>(form.known(Key))[i], [&](u32 slot) {
@@ -220,7 +228,7 @@ template <class Theta> struct StoreOf {
     });
     if (equal < 0) {
       const u32 slot = append(from, i);
-      if (old >= 0) shadows.add(old), shadows.add(slot);
+      if (old >= 0) s.shadows.add(old), s.shadows.add(slot);
       return;
     }
     weigh(u32(equal), by);
@@ -242,14 +250,14 @@ template <class Theta> struct StoreOf {
   }
 
   // Ends a pin: what was shadowed is one row again, and empty slots can be used.
-  void unpin(const i64* shadows, i64 n) const {
+  void unpin() const {
     const i64 pinned = s.totals.pinned;
-    for (i64 k = 0; k < n; k += 2) {
-      const u32 old = u32(shadows[k]), now = u32(shadows[k + 1]);
+    for (i64 k = 0; k < s.shadows.count; k += 2) {
+      const u32 old = u32(s.shadows.at[k]), now = u32(s.shadows.at[k + 1]);
       weigh(now, weight(old));
       if (weight(old)) forget(old);
     }
-    s.totals.pinned = 0;
+    s.totals.pinned = s.totals.passed = s.totals.end = s.shadows.count = 0;
     for (i64 slot = pinned; merges && slot < s.totals.length; slot++)
       if (!weight(slot)) s.gone.add(slot);
   }

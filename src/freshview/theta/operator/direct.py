@@ -1,13 +1,14 @@
 """Batches through native joiners in one call: routed, joined and stored in C++.
 
-For the time when no state moves and every condition is native. The tables that C++ routes by are
-those of `theta/placement.py`, written out.
+For joins of which every condition is native. The tables that C++ routes by are those of
+`theta/placement.py`, written out; while state moves it has those of both epochs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +16,19 @@ from freshview.theta.local.columns import Tuples
 from freshview.theta.local.native.kernel import JoinKernel, addresses, arrays_of, numbers
 from freshview.theta.local.native.store import NativeStore
 from freshview.theta.operator.joiner import SIDES, BatchJoiner
-from freshview.theta.operator.output import Pairs
-from freshview.theta.placement import BUCKETS, Layout, address_count, finest
+from freshview.theta.migration import exchanges_of
+from freshview.theta.operator.output import Pairs, too_often
+from freshview.theta.placement import BUCKETS, Layout, address_count, finest, old_part
 from freshview.theta.terms import Groups, Hybrid, Numbers, Placement, Side
 
 MOST_PRODUCT = (1 << 63) - 1
 """How often a pair may come."""
+
+MOST_BYTES = 1 << 40
+"""A budget beyond all state."""
+
+LOCAL_PACE = 4
+"""A side of which nothing is sent is settled so much faster: it may be that much larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +45,74 @@ class DirectJoin:
     def __init__(self, kernel: JoinKernel) -> None:
         self.kernel = kernel
         self._stores: dict[Side, dict[int, NativeStore]] = {}
-        self._nothing = np.zeros(0, np.int64)
+        self._is_sent: dict[Side, bool] = {}
 
     def route(self, layout: Layout, joiners: Iterable[BatchJoiner]) -> bool:
         """Route by a layout from now on; false where its grids cannot be written as tables."""
+        here = self._note(joiners)
+        tables = routing_tables(layout, here)
+        if tables is not None:
+            self._call("route", *tables)
+        return tables is not None
+
+    def begin(
+        self, before: Placement, layout: Layout, joiners: Iterable[BatchJoiner]
+    ) -> bool:
+        """Enter the epoch of a layout; false, and nothing is done, where it has no tables."""
+        here = self._note(joiners)
+        tables = routing_tables(layout, here)
+        if tables is None:
+            return False
+        self._is_sent = {}
+        rest = []
+        for side in SIDES:
+            senders = exchanges_of(side, before, layout.placement)
+            self._is_sent[side] = any(senders.values())
+            by_host: list[list[int]] = [[] for _ in range(max(here.values()) + 1)]
+            for host, some in senders.items():
+                by_host[here[host]] = [here[sender] for sender in sorted(some)]
+            first = np.cumsum([0, *map(len, by_host)])
+            count = address_count(before, side)
+            parts = [old_part(before, side, address) for address in range(count)]
+            rest += [parts, first.tolist(), [h for some in by_host for h in some]]
+        self._call("begin", *tables, *(np.array(part, np.int64).tobytes() for part in rest))
+        return True
+
+    def settle(self, budget: float) -> list[int]:
+        """Settle a piece of the state at every joiner; the bytes that each of them sent.
+
+        Both sides come to their end together: of the one that is only sorted out, there may be
+        more than of the one that is sent.
+        """
+        for side in SIDES:
+            self._prepare_all(side, int(min(budget, MOST_BYTES) * len(self._stores[side])) // 8 + 1)
+        sent = []
+        for host in self._stores["R"]:
+            stores = {side: self._stores[side][host] for side in SIDES}
+            moved = [s.left for side, s in stores.items() if self._is_sent[side]]
+            mine = 0
+            for side, store in stores.items():
+                if not store.left:
+                    continue
+                share = 1.0
+                if not self._is_sent[side]:
+                    share = store.left / moved[0] if moved and moved[0] else float(LOCAL_PACE)
+                mine += store.settle(budget * max(share, 1.0))
+            sent.append(mine)
+        return sent
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is on its way."""
+        return not any(s.left for stores in self._stores.values() for s in stores.values())
+
+    def end(self, joiners: Iterable[BatchJoiner]) -> None:
+        """Leave the epoch: everything is where it belongs."""
+        self._call("end")
+        self._note(joiners)
+
+    def _note(self, joiners: Iterable[BatchJoiner]) -> dict[int, int]:
+        """Remember the stores; the number that C++ has for each host."""
         here: dict[int, int] = {}
         self._stores = {"R": {}, "S": {}}
         for joiner in joiners:
@@ -49,36 +121,61 @@ class DirectJoin:
                 assert isinstance(store, NativeStore)
                 here[joiner.host] = store.host
                 self._stores[side][store.host] = store
-        tables = grid_tables(layout.placement)
-        if tables is None:
-            return False
-        hosts = [part for side in SIDES for part in _hosts_of_addresses(layout, side, here)]
-        self.kernel.calls["route"](self.kernel.handle, *hosts, *tables)
-        return True
+        return here
 
-    def run(self, batch: Mapping[Side, Tuples]) -> Joined | None:
-        """Join and store a batch; None, and nothing is done, where a product may be too large."""
-        heaviest = [self._heaviest(side, batch.get(side)) for side in SIDES]
-        if heaviest[0] * heaviest[1] > MOST_PRODUCT:
-            return None
+    def _call(self, name: str, *arguments: object) -> Any:
+        return self.kernel.calls[name](self.kernel.handle, *arguments)
+
+    def run(self, batch: Mapping[Side, Tuples]) -> Joined:
+        """Join and store a batch."""
         filled = {side: t for side in SIDES if (t := batch.get(side)) is not None and len(t)}
+        self._check_products(filled)
         for side, tuples in filled.items():
             self.prepare(side, tuples)
         pairs: list[Pairs] = []
-        total = self._nothing
+        total = np.zeros(0, np.int64)
         for side, tuples in filled.items():  # R first: the rows of S see them
             arrays, order = arrays_of(tuples), self.kernel.order(side, tuples)
             where = int(side == "S"), addresses(arrays), len(order), addresses([order])[0]
-            *parts, received = self.kernel.calls["run"](self.kernel.handle, *where)
+            *parts, received = self._call("run", *where)
             # Copied now: rows of S that are stored next may change what R has met.
             pairs.extend(self._pairs(side, tuples, *map(numbers, parts)))
             total = numbers(received) + (total if len(total) else 0)
         return Joined(pairs, total)
 
+    def _check_products(self, batch: Mapping[Side, Tuples]) -> None:
+        """Refuse a batch of which a pair might come more often than 64 bits can count.
+
+        Most rows come once, and nobody has to look at pairs.
+        """
+        heaviest = [self._heaviest(side, batch.get(side)) for side in SIDES]
+        if heaviest[0] * heaviest[1] <= MOST_PRODUCT:
+            return
+        more = {side: int(np.abs(t.weight).sum()) for side, t in batch.items()}
+        for side, tuples in batch.items():
+            across: Side = "S" if side == "R" else "R"
+            for store in self._stores[across].values():
+                rows, slots = store.probe(tuples)
+                if not len(rows):
+                    continue
+                mine = int(np.abs(tuples.weight[rows]).max()) + more[side]
+                theirs = int(np.abs(store.take(slots).weight).max()) + more.get(across, 0)
+                if mine * theirs > MOST_PRODUCT:
+                    raise too_often()
+
     def prepare(self, side: Side, tuples: Tuples) -> None:
         """Have room for a batch, wherever its tuples go."""
         for store in self._stores[side].values():
             store.prepare(tuples, len(tuples))
+
+    def _prepare_all(self, side: Side, more: int) -> None:
+        """Have room for so many tuples that come from other joiners."""
+        stores = self._stores[side].values()
+        form = next((s.form for s in stores if s.form is not None), None)
+        if form is not None:
+            stored = sum(map(len, stores))
+            for store in stores:
+                store.prepare(form, min(more, stored))
 
     def _pairs(
         self, side: Side, tuples: Tuples, hosts: Numbers, rows: Numbers, slots: Numbers
@@ -103,6 +200,17 @@ class DirectJoin:
 
     def _merges(self, side: Side) -> bool:
         return self.kernel.shape.retracts(side)
+
+
+def routing_tables(layout: Layout, here: Mapping[int, int]) -> list[bytes | None] | None:
+    """What C++ has of a layout; None where its grids cannot be written as tables."""
+    tables = grid_tables(layout.placement)
+    if tables is None:
+        return None
+    hosts: list[bytes | None] = []
+    for side in SIDES:
+        hosts += _hosts_of_addresses(layout, side, here)
+    return [*hosts, *tables]
 
 
 def grid_tables(placement: Placement) -> tuple[bytes | None, bytes, bytes] | None:

@@ -99,6 +99,8 @@ class Exchange(Epochs):
         self._direct: DirectJoin | None = None
         self._is_routed = False
         """Whether native joiners know the layout of now."""
+        self._moves_directly = False
+        """Whether what is on its way is settled in C++."""
 
     def use(self, kernel: JoinKernel) -> None:
         """Have native joiners from now on, with all that is stored; no state may be on its way."""
@@ -110,7 +112,7 @@ class Exchange(Epochs):
     @property
     def direct(self) -> DirectJoin | None:
         """What joins a batch in one call, if that can be done now."""
-        if self._direct is None or self.is_migrating:
+        if self._direct is None or (self.is_migrating and not self._moves_directly):
             return None
         if not self._is_routed:
             self._is_routed = self._direct.route(self.layout, self.joiners.values())
@@ -118,11 +120,16 @@ class Exchange(Epochs):
 
     def is_direct(self) -> bool:
         """Whether single rows can be joined now without Python."""
-        return self.direct is not None
+        return self.direct is not None and not self.is_migrating
 
     def _enter(self, placement: Placement) -> None:
-        self._is_routed = False
         self._start_joiners(placement)
+        direct = None if self.is_migrating else self.direct
+        self._is_routed = self._moves_directly = direct is not None and direct.begin(
+            self.placement, Layout(placement), self.joiners.values()
+        )
+        if self._moves_directly:
+            return
         transfers = Transfers(self.placement, placement)
         for joiner in self.joiners.values():
             joiner.begin(transfers)
@@ -133,10 +140,9 @@ class Exchange(Epochs):
         if self.is_migrating and self.pace is None:
             self._move(np.inf)
         direct = self.direct
-        joined = None if direct is None else direct.run(batch)
-        if joined is not None:
-            self._count_stored(batch)
-            self.metrics.received_bytes += int(joined.received.sum())
+        if direct is not None:
+            joined = direct.run(batch)
+            self._stored_all(batch, joined.received.tolist())
             return joined.pairs
         parts, received = self._routed(batch)
         pairs = []
@@ -150,15 +156,16 @@ class Exchange(Epochs):
         for host, sides in parts.items():
             for side, (tuples, kept) in sides.items():
                 self.joiners[host].store(side, tuples.take(kept))
-        self._count_stored(batch)
-        self.metrics.received_bytes += sum(received.values())
-        if self.is_migrating and self.pace is not None:
-            self._move(max(self.pace, NEW_BYTES_PAID * max(received.values())))
+        self._stored_all(batch, list(received.values()))
         return pairs
 
-    def _count_stored(self, batch: Mapping[Side, Tuples]) -> None:
+    def _stored_all(self, batch: Mapping[Side, Tuples], received: list[int]) -> None:
+        """Count a batch that is stored, and pay for it by moving some state."""
         for side, tuples in batch.items():
             self.stored[side] += float((tuples.size * tuples.weight).sum())
+        self.metrics.received_bytes += sum(received)
+        if self.is_migrating and self.pace is not None:
+            self._move(max(self.pace, NEW_BYTES_PAID * max(received, default=0)))
 
     def purge(self, horizon: Horizon) -> dict[Side, float]:
         """Forget what is out of the window; how many bytes of each side, replicas not counted."""
@@ -208,6 +215,25 @@ class Exchange(Epochs):
         return pairs
 
     def _move(self, budget: float) -> None:
+        if self._moves_directly and self._direct is not None:
+            sent = self._direct.settle(budget)
+            is_settled = self._direct.is_settled
+        else:
+            sent = self._settle(budget)
+            is_settled = not any(joiner.retiring for joiner in self.joiners.values())
+        self.metrics.moved_bytes += sum(sent)
+        self.metrics.longest_move = max(self.metrics.longest_move, *sent)
+        if is_settled:
+            hosts = set(hosts_of(self.placement))
+            for host in [h for h in self.joiners if h not in hosts]:
+                self.joiners.pop(host).close()
+            if self._moves_directly and self._direct is not None:
+                self._direct.end(self.joiners.values())
+            self.is_migrating = self._moves_directly = False
+
+    def _settle(self, budget: float) -> list[int]:
+        """Settle state at every joiner, in Python; the bytes that each of them sent."""
+        all_sent = []
         is_sent = {side: any(self._senders[side].values()) for side in SIDES}
         for joiner in self.joiners.values():
             sent = 0
@@ -215,13 +241,8 @@ class Exchange(Epochs):
                 for to, tuples in joiner.send(side, budget * (1 if is_sent[side] else LOCAL_PACE)):
                     self.joiners[to].receive(side, tuples)
                     sent += int(tuples.size.sum())
-            self.metrics.moved_bytes += sent
-            self.metrics.longest_move = max(self.metrics.longest_move, sent)
-        if not any(joiner.retiring for joiner in self.joiners.values()):
-            hosts = set(hosts_of(self.placement))
-            for host in [h for h in self.joiners if h not in hosts]:
-                self.joiners.pop(host).close()
-            self.is_migrating = False
+            all_sent.append(sent)
+        return all_sent
 
     def _start_joiners(self, placement: Placement) -> None:
         for host in hosts_of(placement):

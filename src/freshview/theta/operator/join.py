@@ -37,13 +37,13 @@ from freshview.theta.operator.engine import EngineName, LocalEngine, inputs_of
 from freshview.theta.operator.exchange import Epochs, Exchange
 from freshview.theta.operator.intake import check_times, read_changes, read_columns, stamped
 from freshview.theta.operator.joiner import SIDES
-from freshview.theta.operator.output import Output, Pairs, collect
 from freshview.theta.operator.options import (
     BadJoin,
     SchemeName,
     check_window,
     choose_scheme,
 )
+from freshview.theta.operator.output import Output, Pairs, collect
 from freshview.theta.operator.single import RowWriter, is_joined_alone, is_used_up, start
 from freshview.theta.operator.single import collect as collect_singles
 from freshview.theta.operator.source import Source

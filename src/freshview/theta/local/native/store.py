@@ -26,7 +26,7 @@ from freshview.theta.local.runs import MOST_CANDIDATES
 from freshview.theta.local.store import LocalStore, Slots
 from freshview.theta.terms import Numbers, Side
 
-LENGTH, EMPTY, BYTES, PINNED, ROOM, HEAVIEST = range(6)
+LENGTH, EMPTY, BYTES, PINNED, ROOM, HEAVIEST, PASSED, END = range(8)
 """The places of `Totals` in store.hpp."""
 
 EXPIRED_PART = 8
@@ -42,11 +42,10 @@ class NativeStore:
         self.side: Side = side
         self._where = (kernel.handle, host, int(side == "S"))
         at = kernel.calls["totals"](*self._where)
-        self._totals = (ctypes.c_int64 * 6).from_address(at)
+        self._totals = (ctypes.c_int64 * 8).from_address(at)
         self._arrays: list[Array] = []
         self._form: Tuples | None = None
         self._has_objects = False
-        self._shadowed: list[int] = []
         self._purged_at: tuple[Horizon, int] | None = None
 
     def __len__(self) -> int:
@@ -58,9 +57,24 @@ class NativeStore:
         return self._totals[BYTES]
 
     @property
+    def form(self) -> Tuples | None:
+        """Tuples of no rows, as they are stored here; None before the first."""
+        return self._form
+
+    @property
     def heaviest(self) -> int:
         """No row has ever come, or gone, more often."""
         return self._totals[HEAVIEST]
+
+    @property
+    def left(self) -> int:
+        """Slots of the epoch before that are still to be settled, if C++ settles them."""
+        return self._totals[END] - self._totals[PASSED]
+
+    def settle(self, budget: float) -> int:
+        """Settle tuples of about so many bytes; the bytes that went to other joiners."""
+        sent: int = self._call("settle", float(budget))
+        return sent
 
     def prepare(self, form: Tuples, more: int) -> None:
         """Have room for so many more tuples of a form."""
@@ -85,9 +99,7 @@ class NativeStore:
             return
         self.prepare(tuples, len(tuples))
         arrays = arrays_of(tuples)
-        shadowed = self._call("add", addresses(arrays), len(tuples))
-        if shadowed:
-            self._shadowed += numbers(shadowed).tolist()
+        self._call("add", addresses(arrays), len(tuples))
 
     def probe(self, probes: Tuples) -> tuple[Numbers, Numbers]:
         """Rows of a batch of the other side beside slots that they join."""
@@ -147,9 +159,7 @@ class NativeStore:
 
     def unpin(self) -> None:
         """Equal rows are one again, and empty slots are used."""
-        shadowed = np.array(self._shadowed, np.int64)
-        self._call("unpin", addresses([shadowed])[0], len(shadowed))
-        self._shadowed = []
+        self._call("unpin")
 
     def purge(self, horizon: Horizon) -> int:
         """Forget what no row can join any more; how many bytes went."""
@@ -170,7 +180,8 @@ class NativeStore:
         stored = self.all()
         if stored is None:
             return None
-        pairs = zip(self._shadowed[::2], self._shadowed[1::2], strict=True)
+        shadowed = numbers(self._call("shadows")).tolist()
+        pairs = zip(shadowed[::2], shadowed[1::2], strict=True)
         return Slots(stored, self._totals[PINNED], tuple(pairs))
 
     def restore(self, slots: Slots) -> None:
@@ -179,9 +190,8 @@ class NativeStore:
         count = len(slots.tuples)
         for array, values in zip(self._arrays, slots.tuples.arrays(), strict=True):
             array[:count] = values
-        self._call("restore", count)
-        self._totals[PINNED] = slots.pinned
-        self._shadowed = [slot for pair in slots.shadowed for slot in pair]
+        shadowed = np.array(slots.shadowed, np.int64).tobytes()
+        self._call("restore", count, shadowed, slots.pinned)
 
     def close(self) -> None:
         """Give the memory back."""
