@@ -145,6 +145,7 @@ class World:
 
     seed: int
     start: Callable[..., ThetaJoin] = ThetaJoin
+    engine: str = "numpy"
 
     def __post_init__(self) -> None:
         random = self.random = Random(self.seed)
@@ -179,6 +180,7 @@ class World:
             "window": window,
             "pace": self.pace,
             "seed": self.seed,
+            "engine": self.engine,
         }
         self.join = self.start(*self.what, **self.options)
         self.oracle = Oracle(sql, window_sql)

@@ -79,8 +79,8 @@ def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> N
     """
     match placement:
         case Groups():
-            finest = _finest(placement, side)
-            return group_of(placement, keys) * finest + partition(keys, finest)
+            parts = finest(placement, side)
+            return group_of(placement, keys) * parts + partition(keys, parts)
         case HashPlacement(hosts):
             return bucket_of(hashes) % len(hosts)
         case Hybrid(hosts, heavy):
@@ -92,7 +92,7 @@ def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> N
                 if bucket in present:
                     at = np.flatnonzero(buckets == bucket)
                     numbers[at] = start + addresses(groups, side, keys[at], hashes[at])
-                start += _address_count(groups, side)
+                start += address_count(groups, side)
             return numbers
         case _:
             assert_never(placement)
@@ -102,8 +102,8 @@ def stored_at(placement: Placement, side: Side, address: int) -> tuple[int, ...]
     """The hosts that keep the tuples of an address, in the order of the other side's parts."""
     match placement:
         case Groups(grids):
-            group, part = divmod(address, _finest(placement, side))
-            return _replicas(grids[group], side, part, _finest(placement, side))
+            group, part = divmod(address, finest(placement, side))
+            return _replicas(grids[group], side, part, finest(placement, side))
         case HashPlacement(hosts):
             return (hosts[address],)
         case Hybrid():
@@ -117,10 +117,10 @@ def visited_at(placement: Placement, side: Side, address: int) -> tuple[int, ...
     """The hosts that join the tuples of an address with what they have, and keep none of them."""
     match placement:
         case Groups(grids):
-            finest = _finest(placement, side)
-            group, part = divmod(address, finest)
+            parts = finest(placement, side)
+            group, part = divmod(address, parts)
             others = (g for k, g in enumerate(grids) if k != group)
-            return tuple(h for g in others for h in _replicas(g, side, part, finest))
+            return tuple(h for g in others for h in _replicas(g, side, part, parts))
         case HashPlacement():
             return ()
         case Hybrid():
@@ -134,9 +134,9 @@ def old_part(placement: Placement, side: Side, address: int) -> int:
     """A number that spreads the parts of a side over their replicas: that of the part."""
     match placement:
         case Groups(grids):
-            finest = _finest(placement, side)
-            group, part = divmod(address, finest)
-            return part // (finest // grids[group].parts(side))
+            parts = finest(placement, side)
+            group, part = divmod(address, parts)
+            return part // (parts // grids[group].parts(side))
         case HashPlacement():
             return address
         case Hybrid():
@@ -191,7 +191,8 @@ def route(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> Route
     return Layout(placement).route(side, keys, hashes)
 
 
-def _finest(groups: Groups, side: Side) -> int:
+def finest(groups: Groups, side: Side) -> int:
+    """Into how many parts the largest of the groups cuts a side."""
     return max(g.parts(side) for g in groups.grids)
 
 
@@ -199,8 +200,17 @@ def _replicas(grid: Grid, side: Side, part: int, finest: int) -> tuple[int, ...]
     return grid.replicas(side, part // (finest // grid.parts(side)))
 
 
-def _address_count(groups: Groups, side: Side) -> int:
-    return len(groups.grids) * _finest(groups, side)
+def address_count(placement: Placement, side: Side) -> int:
+    """How many addresses the tuples of a side have."""
+    match placement:
+        case Groups(grids):
+            return len(grids) * finest(placement, side)
+        case HashPlacement(hosts):
+            return len(hosts)
+        case Hybrid(hosts, heavy):
+            return len(hosts) + sum(address_count(groups, side) for _, groups in heavy)
+        case _:
+            assert_never(placement)
 
 
 def _heavy_part(placement: Hybrid, side: Side, address: int) -> tuple[Groups | None, int]:
@@ -209,7 +219,7 @@ def _heavy_part(placement: Hybrid, side: Side, address: int) -> tuple[Groups | N
         return None, address
     address -= len(placement.hosts)
     for _, groups in placement.heavy:
-        if address < (count := _address_count(groups, side)):
+        if address < (count := address_count(groups, side)):
             return groups, address
         address -= count
     raise IndexError(address)

@@ -32,7 +32,7 @@ from freshview.theta import (
     prometheus,
 )
 from freshview.theta.controller import choose, least_load, start
-from freshview.theta.operator.join import BadJoin
+from freshview.theta.operator.options import BadJoin
 from freshview.theta.terms import Sizes
 
 KEY = {"k": "int"}

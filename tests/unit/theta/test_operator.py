@@ -34,7 +34,7 @@ from freshview.theta import (
 )
 from freshview.theta.controller import choose
 from freshview.theta.operator.exchange import LOCAL_PACE, NEW_BYTES_PAID, Exchange
-from freshview.theta.operator.join import BadJoin
+from freshview.theta.operator.options import BadJoin
 from freshview.theta.terms import Groups, Mapping
 
 COLUMNS = {"k": "int", "v": "int"}

@@ -136,6 +136,30 @@ def build_files(
     return library
 
 
+def build_with(
+    source: str,
+    headers: Sequence[Path],
+    *,
+    compiler: CppCompiler,
+    cache: Path | None = None,
+    only_cached: bool = False,
+) -> Path | None:
+    """The shared library of a text that includes some headers of `native`, and no boundary.
+
+    None where it would have to be compiled, but is to be `only_cached`.
+    """
+    words = [*command(compiler, USUAL_FLAGS), "-shared"]
+    parts = [source, *words, compiler.version, _cpu(), *(h.read_text("utf-8") for h in headers)]
+    folder = user_cache() if cache is None else cache
+    library = folder / f"{_sha256(parts)}.so"
+    if read_cached(library) is None:
+        if only_cached:
+            return None
+        with build_folder(folder) as name:
+            _compile(source, words, name, library)
+    return library
+
+
 def build_many(
     sources: Sequence[str],
     *,

@@ -168,7 +168,7 @@ class SparkThetaJoin(ThetaJoin):
 
     def _start(self, shape: Shape, pace: int | None) -> Epochs:
         self._shape = shape
-        self._remote = RemoteEpochs(self.scheme.first(), pace, self.metrics)
+        self._remote = RemoteEpochs(self.scheme.first(), pace, self._metrics)
         return self._remote
 
     def _run(self, rows_by_side: Mapping[Side, tuple[object, Numbers | int]]) -> Output:

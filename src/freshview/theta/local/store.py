@@ -1,6 +1,7 @@
 """The tuples that a joiner keeps of one side, with their index.
 
-This is the part that a native kernel can replace: batches of columns in, pairs of row numbers out.
+Batches of columns go in, pairs of row numbers come out. `ArrayStore` says what is meant, and runs
+where there is no compiler; `native/store.py` is the same with index and predicate in C++.
 """
 
 from __future__ import annotations
@@ -97,6 +98,10 @@ class LocalStore(Protocol):
 
     def restore(self, slots: Slots) -> None:
         """Become what the values say."""
+        ...
+
+    def close(self) -> None:
+        """Give the memory back: nobody asks this store again."""
         ...
 
     @property
@@ -226,6 +231,9 @@ class ArrayStore:
         self.bytes -= int(slots.tuples.size[empty].sum())
         self._pinned, self._shadowed = slots.pinned, list(slots.shadowed)
 
+    def close(self) -> None:
+        """Python gives the memory back."""
+
     def _append(self, tuples: Tuples) -> None:
         incoming = tuples.arrays()
         end = self._length + len(tuples)
@@ -292,6 +300,11 @@ class ArrayStore:
         kept = stored.take(keep & (stored.weight != 0))
         self._clear()
         self._append(kept)
+
+
+def array_stores(shape: Shape) -> dict[Side, LocalStore]:
+    """The stores of a joiner in NumPy: what the others are held against."""
+    return {"R": ArrayStore(shape, "R"), "S": ArrayStore(shape, "S")}
 
 
 def is_same_row(one: Tuples, i: int, two: Tuples, j: int) -> bool:

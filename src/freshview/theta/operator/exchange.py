@@ -11,10 +11,13 @@ import numpy as np
 from freshview.temporal import Horizon
 from freshview.theta.controller import least_load
 from freshview.theta.local.columns import Tuples
-from freshview.theta.local.store import ArrayStore, Shape
+from freshview.theta.local.native.kernel import JoinKernel
+from freshview.theta.local.native.store import native_stores
+from freshview.theta.local.store import Shape, array_stores
 from freshview.theta.metrics import Metrics
 from freshview.theta.migration import Transfers, exchanges_of
-from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStore
+from freshview.theta.operator.direct import DirectJoin
+from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStores
 from freshview.theta.operator.output import Pairs, check_weights
 from freshview.theta.placement import Layout, hosts_of
 from freshview.theta.schemes import show_mappings
@@ -84,18 +87,49 @@ class Exchange(Epochs):
         placement: Placement,
         pace: int | None,
         metrics: Metrics,
-        make_store: MakeStore = ArrayStore,
+        make_stores: MakeStores = array_stores,
     ) -> None:
         super().__init__(placement, metrics)
         self.shape = shape
         self.pace = pace
         self._senders: dict[Side, Mapping[int, frozenset[int]]] = {}
-        self._make_store = make_store
+        self._make_stores = make_stores
         self.joiners: dict[int, BatchJoiner] = {}
         self._start_joiners(placement)
+        self._direct: DirectJoin | None = None
+        self._is_routed = False
+        """Whether native joiners know the layout of now."""
+        self._moves_directly = False
+        """Whether what is on its way is settled in C++."""
+
+    def use(self, kernel: JoinKernel) -> None:
+        """Have native joiners from now on, with all that is stored; no state may be on its way."""
+        self._make_stores = lambda shape: native_stores(kernel)
+        for joiner in self.joiners.values():
+            joiner.become(self._make_stores(self.shape))
+        self._direct = DirectJoin(kernel) if kernel.joins_alone else None
+
+    @property
+    def direct(self) -> DirectJoin | None:
+        """What joins a batch in one call, if that can be done now."""
+        if self._direct is None or (self.is_migrating and not self._moves_directly):
+            return None
+        if not self._is_routed:
+            self._is_routed = self._direct.route(self.layout, self.joiners.values())
+        return self._direct if self._is_routed else None
+
+    def is_direct(self) -> bool:
+        """Whether single rows can be joined now without Python."""
+        return self.direct is not None and not self.is_migrating
 
     def _enter(self, placement: Placement) -> None:
         self._start_joiners(placement)
+        direct = None if self.is_migrating else self.direct
+        self._is_routed = self._moves_directly = direct is not None and direct.begin(
+            self.placement, Layout(placement), self.joiners.values()
+        )
+        if self._moves_directly:
+            return
         transfers = Transfers(self.placement, placement)
         for joiner in self.joiners.values():
             joiner.begin(transfers)
@@ -105,6 +139,11 @@ class Exchange(Epochs):
         """One batch: new tuples are joined and stored, then some state moves."""
         if self.is_migrating and self.pace is None:
             self._move(np.inf)
+        direct = self.direct
+        if direct is not None:
+            joined = direct.run(batch)
+            self._stored_all(batch, joined.received.tolist())
+            return joined.pairs
         parts, received = self._routed(batch)
         pairs = []
         for host, sides in parts.items():
@@ -117,12 +156,16 @@ class Exchange(Epochs):
         for host, sides in parts.items():
             for side, (tuples, kept) in sides.items():
                 self.joiners[host].store(side, tuples.take(kept))
+        self._stored_all(batch, list(received.values()))
+        return pairs
+
+    def _stored_all(self, batch: Mapping[Side, Tuples], received: list[int]) -> None:
+        """Count a batch that is stored, and pay for it by moving some state."""
         for side, tuples in batch.items():
             self.stored[side] += float((tuples.size * tuples.weight).sum())
-        self.metrics.received_bytes += sum(received.values())
+        self.metrics.received_bytes += sum(received)
         if self.is_migrating and self.pace is not None:
-            self._move(max(self.pace, NEW_BYTES_PAID * max(received.values())))
-        return pairs
+            self._move(max(self.pace, NEW_BYTES_PAID * max(received, default=0)))
 
     def purge(self, horizon: Horizon) -> dict[Side, float]:
         """Forget what is out of the window; how many bytes of each side, replicas not counted."""
@@ -172,6 +215,25 @@ class Exchange(Epochs):
         return pairs
 
     def _move(self, budget: float) -> None:
+        if self._moves_directly and self._direct is not None:
+            sent = self._direct.settle(budget)
+            is_settled = self._direct.is_settled
+        else:
+            sent = self._settle(budget)
+            is_settled = not any(joiner.retiring for joiner in self.joiners.values())
+        self.metrics.moved_bytes += sum(sent)
+        self.metrics.longest_move = max(self.metrics.longest_move, *sent)
+        if is_settled:
+            hosts = set(hosts_of(self.placement))
+            for host in [h for h in self.joiners if h not in hosts]:
+                self.joiners.pop(host).close()
+            if self._moves_directly and self._direct is not None:
+                self._direct.end(self.joiners.values())
+            self.is_migrating = self._moves_directly = False
+
+    def _settle(self, budget: float) -> list[int]:
+        """Settle state at every joiner, in Python; the bytes that each of them sent."""
+        all_sent = []
         is_sent = {side: any(self._senders[side].values()) for side in SIDES}
         for joiner in self.joiners.values():
             sent = 0
@@ -179,17 +241,13 @@ class Exchange(Epochs):
                 for to, tuples in joiner.send(side, budget * (1 if is_sent[side] else LOCAL_PACE)):
                     self.joiners[to].receive(side, tuples)
                     sent += int(tuples.size.sum())
-            self.metrics.moved_bytes += sent
-            self.metrics.longest_move = max(self.metrics.longest_move, sent)
-        if not any(joiner.retiring for joiner in self.joiners.values()):
-            hosts = set(hosts_of(self.placement))
-            self.joiners = {h: j for h, j in self.joiners.items() if h in hosts}
-            self.is_migrating = False
+            all_sent.append(sent)
+        return all_sent
 
     def _start_joiners(self, placement: Placement) -> None:
         for host in hosts_of(placement):
             if host not in self.joiners:
-                self.joiners[host] = BatchJoiner(host, self.shape, self._make_store)
+                self.joiners[host] = BatchJoiner(host, self.shape, self._make_stores)
 
     def _held(self, side: Side) -> int:
         return sum(j.bytes(side) for j in self.joiners.values())

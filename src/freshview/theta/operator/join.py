@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isnan
 from time import perf_counter
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar, get_args
 
 import numpy as np
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
-from freshview.errors import BadRow, FreshviewError, UnknownName
+from freshview.errors import BadRow, UnknownName
 from freshview.temporal import (
     Between,
     FullHistory,
@@ -29,31 +29,29 @@ from freshview.temporal.terms import TIMED, BadWindow, OutputTime, Time, Times
 from freshview.theta.controller import Policy
 from freshview.theta.local.columns import Tuples, python_rows
 from freshview.theta.local.indexes import joinable
+from freshview.theta.local.native.kernel import JoinKernel
 from freshview.theta.local.predicate import Condition, bind
 from freshview.theta.local.store import Shape
 from freshview.theta.metrics import Metrics
+from freshview.theta.operator.engine import EngineName, LocalEngine, inputs_of
 from freshview.theta.operator.exchange import Epochs, Exchange
 from freshview.theta.operator.intake import check_times, read_changes, read_columns, stamped
 from freshview.theta.operator.joiner import SIDES
-from freshview.theta.operator.output import Output, Pairs, collect
-from freshview.theta.operator.source import Source
-from freshview.theta.schemes import (
-    Dynamic,
-    HybridByKey,
-    Scheme,
-    Static,
-    SymmetricHash,
-    show_mappings,
+from freshview.theta.operator.options import (
+    BadJoin,
+    SchemeName,
+    check_window,
+    choose_scheme,
 )
+from freshview.theta.operator.output import Output, Pairs, collect
+from freshview.theta.operator.single import RowWriter, is_joined_alone, is_used_up, start
+from freshview.theta.operator.single import collect as collect_singles
+from freshview.theta.operator.source import Source
+from freshview.theta.schemes import Scheme, show_mappings
 from freshview.theta.terms import Numbers, Placement, Side
 
 Rows = TypeVar("Rows")
 Sink = Callable[[Output], object]
-SchemeName = Literal["auto", "dynamic", "square", "hash", "hybrid"]
-
-
-class BadJoin(FreshviewError):
-    """A join that cannot run as it is asked to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +86,7 @@ class ThetaJoin:
         window: Window | None = None,
         output_time: OutputTime = "max",
         pace: int | None = 1 << 16,
+        engine: EngineName = "auto",
         seed: int = 0,
     ) -> None:
         if left.name == right.name:
@@ -95,7 +94,7 @@ class ThetaJoin:
         self.name = name
         self.sources: dict[Side, Source] = {"R": left, "S": right}
         self.window = FullHistory() if window is None else window
-        self._check_window()
+        check_window(self.window, self.sources.values())
         if output_time not in get_args(OutputTime):
             raise BadJoin(f"the time of a pair cannot be {output_time!r}", instead="use min or max")
         conditions = tuple(on) if isinstance(on, Sequence) else (on,)
@@ -103,8 +102,15 @@ class ThetaJoin:
         has_table = left.table or right.table
         shape = Shape(self.theta, self.window, has_table, left.retracts, right.retracts)
         self._limit = shape.limit
-        self.scheme = self._scheme(scheme, joiners, policy)
-        self.metrics = Metrics()
+        self.scheme = choose_scheme(
+            scheme, joiners, policy, self.theta, self.window, self.sources.values()
+        )
+        self._metrics = Metrics()
+        self._engine = LocalEngine(engine, shape, inputs_of(self.sources), seed)
+        self._kernel: JoinKernel | None = None
+        self._writers: dict[Side, RowWriter] = {}
+        self._has_singles = False
+        """Whether C++ may have joined rows that nobody has counted."""
         self._epochs = self._start(shape, pace)
         self._output_time: OutputTime = output_time
         self._seed = seed
@@ -147,6 +153,42 @@ class ThetaJoin:
             self._watermarks[side] = self._watermarks[side].advance(at)
         return self._run({})
 
+    def writer(self, source: str) -> RowWriter:
+        """Inserts single rows of a source, by a fast function that takes their values.
+
+        It is fast where local joins run in C++, nothing is retracted, and there is neither a window
+        over time nor a clock nor a sink.
+        """
+        [(side, _)] = self._by_side({source: None}).items()
+        self._adopt(0)
+        if side not in self._writers:
+            self._writers[side] = RowWriter(self, side)
+            if self._kernel is not None:
+                self._writers[side].wire(self._kernel)
+        return self._writers[side]
+
+    def insert_one(self, side: Side, row: Row) -> Sequence[Row]:
+        """Join a batch of one row; what writers call for whatever C++ does not do alone.
+
+        After a while that is any row: then C++ goes on, if nothing else has changed.
+        """
+        if self._has_singles and self._kernel is not None and is_used_up(self._kernel):
+            self._hear_of_singles()
+            self._exchange.begin(self.scheme.decide(self.placement))
+            if self._start_singles():
+                return self._writers[side].insert(*row)
+        output = self._run({side: ([row], 1)})
+        self._start_singles()
+        return [pair for pair, count in output.rows() for _ in range(count)]
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counters and gauges of now."""
+        if self._has_singles:
+            self._hear_of_singles()
+            self._epochs.measure()
+        return self._metrics
+
     @property
     def placement(self) -> Placement:
         """Where tuples go now."""
@@ -174,7 +216,12 @@ class ThetaJoin:
         else:
             index = "all the rows they have"
         mapping = show_mappings(self.placement)
-        lines = [self.scheme.explain(), f"joiners look up {index}", f"mapping now: {mapping}"]
+        lines = [
+            self.scheme.explain(),
+            f"joiners look up {index}",
+            self._engine.explain(),
+            f"mapping now: {mapping}",
+        ]
         if isinstance(self._limit, TIMED) and not isinstance(self._limit, Landmark):
             silent = [s.name for s in self.sources.values() if s.delay is None]
             lines += [f"no row is purged before advance() tells the time of '{n}'" for n in silent]
@@ -182,12 +229,52 @@ class ThetaJoin:
 
     def _start(self, shape: Shape, pace: int | None) -> Epochs:
         """The joiners before any row."""
-        self._exchange = Exchange(shape, self.scheme.first(), pace, self.metrics)
+        self._exchange = Exchange(shape, self.scheme.first(), pace, self._metrics)
         return self._exchange
+
+    def _adopt(self, rows: int) -> None:
+        """Have local joins in C++ before a batch of so many rows, if they are ready."""
+        if self._kernel is not None or self.is_migrating:
+            return
+        self._kernel = self._engine.kernel(rows)
+        if self._kernel is not None:
+            self._exchange.use(self._kernel)
+            for writer in self._writers.values():
+                writer.wire(self._kernel)
+
+    def _start_singles(self) -> bool:
+        """Have C++ join single rows alone, if it can now."""
+        kernel = self._kernel
+        if kernel is None or self._sinks or not is_joined_alone(kernel):
+            return False
+        self._has_singles = self._exchange.is_direct()
+        if self._has_singles:
+            start(kernel, self._counts)
+        return self._has_singles
+
+    def _hear_of_singles(self) -> None:
+        """Count the rows that C++ has joined alone; from now on they come here again."""
+        if not self._has_singles:
+            return
+        assert self._kernel is not None
+        self._has_singles = False
+        news = collect_singles(self._kernel)
+        for side, rows in news.rows.items():
+            if len(rows):
+                self.scheme.change(side, rows.keys, rows.hashes, rows.sizes)
+                self._counts[side] += len(rows)
+                self._exchange.stored[side] += float(rows.sizes.sum())
+                name = self.sources[side].name
+                self._metrics.tuples[name] = self._metrics.tuples.get(name, 0) + len(rows)
+                self._metrics.batches += len(rows)
+        self._metrics.pairs += news.pairs
+        self._metrics.received_bytes += news.received
 
     def _run(self, rows_by_side: Mapping[Side, tuple[object, Numbers | int]]) -> Output:
         began = perf_counter()
+        self._hear_of_singles()
         batches = self._read(rows_by_side)
+        self._adopt(sum(batch.rows for batch in batches.values()))
         for side, size in self._exchange.purge(self._horizon()).items():
             if size:
                 self.scheme.purge(side, size)
@@ -256,7 +343,7 @@ class ThetaJoin:
         return Horizon(marks["R"].at, marks["S"].at, self._counts["R"], self._counts["S"])
 
     def _measure(self, batches: Mapping[Side, Batch], output: Output, seconds: float) -> None:
-        metrics = self.metrics
+        metrics = self._metrics
         for side, batch in batches.items():
             name = self.sources[side].name
             metrics.tuples[name] = metrics.tuples.get(name, 0) + batch.rows
@@ -285,54 +372,3 @@ class ThetaJoin:
                 f"'{source.name}' cannot have passed {at!r}",
                 instead="give a number: microseconds since 1970 for timestamps, days for dates",
             )
-
-    def _check_window(self) -> None:
-        if not isinstance(self.window, get_args(Window)):
-            raise BadWindow(
-                f"{self.window!r} is not a window", instead="use one as Sliding(length)"
-            )
-        kinds = [s.time_kind for s in self.sources.values() if s.time_kind]
-        if len(set(kinds)) > 1:
-            raise BadWindow(
-                f"one source has the time of a {kinds[0]}, the other of a {kinds[1]}",
-                instead="give both the same kind of time",
-            )
-        for source in self.sources.values():
-            if isinstance(self.window, TIMED) and not source.is_timed and not source.table:
-                raise BadWindow(
-                    f"the rows of '{source.name}' have no time",
-                    instead="name its time column or a clock, or declare it as a table",
-                )
-            if isinstance(self.window, TupleCount) and source.retracts:
-                raise BadWindow(
-                    f"rows of '{source.name}' may be deleted, and a deletion has no place among "
-                    "the last rows",
-                    instead="use a window over time",
-                )
-
-    def _scheme(self, asked: SchemeName | Scheme, joiners: int, policy: Policy | None) -> Scheme:
-        if not isinstance(joiners, int) or joiners < 1:
-            raise BadJoin(f"a join cannot run on {joiners} joiners", instead="give one or more")
-        if not isinstance(asked, str):
-            return asked
-        if asked not in get_args(SchemeName):
-            raise BadJoin(
-                f"no scheme is called '{asked}'",
-                instead=f"use one of {', '.join(get_args(SchemeName))}",
-            )
-        retracts = any(source.retracts for source in self.sources.values())
-        shrinking = retracts or not isinstance(self.window, FullHistory)
-        policy = policy or Policy(fewest=joiners)
-        policy = replace(policy, shrinking=policy.shrinking or shrinking)
-        if asked in ("hash", "hybrid") and not self.theta.equalities:
-            raise BadJoin(
-                f"the scheme '{asked}' needs an equality between the sources",
-                instead="add one, or use the scheme 'dynamic'",
-            )
-        if asked == "hash":
-            return SymmetricHash(joiners)
-        if asked == "square":
-            return Static(joiners)
-        if asked == "hybrid" or (asked == "auto" and self.theta.equalities):
-            return HybridByKey(joiners, policy)
-        return Dynamic(joiners, policy)

@@ -21,13 +21,14 @@ import numpy as np
 
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples
-from freshview.theta.local.store import ArrayStore, LocalStore, Shape, Slots
+from freshview.theta.local.store import ArrayStore, LocalStore, Shape, Slots, array_stores
 from freshview.theta.migration import Moves, Transfers
 from freshview.theta.operator.output import Pairs
 from freshview.theta.terms import Mask, Numbers, Side
 
 SIDES: tuple[Side, Side] = ("R", "S")
-MakeStore: TypeAlias = Callable[[Shape, Side], LocalStore]
+MakeStores: TypeAlias = Callable[[Shape], dict[Side, LocalStore]]
+"""Makes the stores of another joiner."""
 
 Snapshot: TypeAlias = dict[Side, tuple[Slots, int, int]]
 """By side: the slots, how many of them are settled, and how many are of the epoch before."""
@@ -101,11 +102,10 @@ class Retiring:
 class BatchJoiner:
     """The state of one cell of the grid."""
 
-    def __init__(self, host: int, shape: Shape, make_store: MakeStore = ArrayStore) -> None:
+    def __init__(self, host: int, shape: Shape, make_stores: MakeStores = array_stores) -> None:
         self.host = host
         self.shape = shape
-        self._make = make_store
-        self.state: dict[Side, LocalStore] = {side: make_store(shape, side) for side in SIDES}
+        self.state = make_stores(shape)
         self.retiring: dict[Side, Retiring] = {}
 
     def bytes(self, side: Side) -> int:
@@ -146,7 +146,7 @@ class BatchJoiner:
         if s is not None:
             pairs.extend(self.join_for(self.host, "S", s))
             if r is not None and kept_r.any():
-                new = self._make(self.shape, "R")
+                new = ArrayStore(self.shape, "R")
                 new.add(r.take(kept_r))
                 pairs.extend(_pairs(new, "S", s, *new.probe(s)))
         return pairs
@@ -185,6 +185,20 @@ class BatchJoiner:
             if passed < end:
                 assert transfers is not None
                 self.retiring[side] = Retiring(self.host, side, store, transfers, end, passed)
+
+    def become(self, stores: dict[Side, LocalStore]) -> None:
+        """Have other stores, with what the old ones have."""
+        for side in SIDES:
+            slots = self.state[side].slots()
+            if slots is not None:
+                stores[side].restore(slots)
+        self.close()
+        self.state = stores
+
+    def close(self) -> None:
+        """Give the memory back."""
+        for store in self.state.values():
+            store.close()
 
     def purge(self, horizon: Horizon) -> dict[Side, int]:
         """Forget what is out of the window, unless it retires; bytes by side."""

@@ -71,9 +71,12 @@ def check_weights(pairs: Sequence[Pairs]) -> None:
     """Refuse pairs that come more often than 64 bits can count."""
     for p in pairs:
         if int(np.abs(p.r.weight).max()) * int(np.abs(p.s.weight).max()) > _MOST:
-            raise Overflow(
-                "a pair comes more than 2^63 times", instead="insert its rows less often"
-            )
+            raise too_often()
+
+
+def too_often() -> Overflow:
+    """What a pair is refused with."""
+    return Overflow("a pair comes more than 2^63 times", instead="insert its rows less often")
 
 
 def collect(

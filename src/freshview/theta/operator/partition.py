@@ -19,10 +19,10 @@ import numpy as np
 
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples, concat
-from freshview.theta.local.store import ArrayStore, Shape
+from freshview.theta.local.store import Shape
 from freshview.theta.migration import Transfers, exchanges_of
 from freshview.theta.operator.exchange import LOCAL_PACE
-from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStore, Snapshot
+from freshview.theta.operator.joiner import SIDES, BatchJoiner, Snapshot
 from freshview.theta.operator.output import Pairs, check_weights
 from freshview.theta.operator.placement_text import Json, read_placement, show_placement
 from freshview.theta.placement import Layout, hosts_of
@@ -88,7 +88,6 @@ class Partition:
         parts: int,
         shape: Shape,
         placement: Placement,
-        make_store: MakeStore = ArrayStore,
     ) -> None:
         self.part = part
         self.parts = parts
@@ -98,7 +97,6 @@ class Partition:
         """The placement of the epoch before, while state is on its way."""
         self.progress = Progress()
         self.joiners: dict[int, BatchJoiner] = {}
-        self._make_store = make_store
         self._transfers: Transfers | None = None
         self._senders: dict[Side, Mapping[int, frozenset[int]]] = {}
         self._start_joiners(placement)
@@ -161,7 +159,7 @@ class Partition:
     def _start_joiners(self, placement: Placement) -> None:
         for host in hosts_of(placement):
             if host % self.parts == self.part and host not in self.joiners:
-                self.joiners[host] = BatchJoiner(host, self.shape, self._make_store)
+                self.joiners[host] = BatchJoiner(host, self.shape)
 
     def _move(self, budget: float, parcels: dict[Side, list[Parcels]]) -> None:
         is_sent = {side: any(self._senders[side].values()) for side in SIDES}
@@ -260,7 +258,7 @@ class Partition:
         self.progress = Progress(**head["progress"])
         self.joiners = {}
         for host in head["hosts"]:
-            self.joiners[host] = BatchJoiner(host, self.shape, self._make_store)
+            self.joiners[host] = BatchJoiner(host, self.shape)
             self.joiners[host].restore(snapshots.get(host, {}), self._transfers)
 
 

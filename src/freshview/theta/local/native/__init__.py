@@ -1,0 +1,1 @@
+"""Local joins in C++: predicates as generated text, and the stores that are compiled with them."""
