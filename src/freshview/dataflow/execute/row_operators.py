@@ -115,16 +115,16 @@ class Applied:
         out: list[Change] = []
         for row, n in changes:
             values, times = row[: self._width], row[self._width :]
-            given = self._function(self._row(*values))
-            for new in [given] if self._is_map else self._listed(given):
+            result = self._function(self._row(*values))
+            for new in [result] if self._is_map else self._listed(result):
                 out.append(((*checked(self._relation, self._cells(new)), *times), n))
         return out
 
-    def _listed(self, given: object) -> Iterable[object]:
-        if isinstance(given, Iterable) and not isinstance(given, str | Mapping):
-            return given
+    def _listed(self, result: object) -> Iterable[object]:
+        if isinstance(result, Iterable) and not isinstance(result, str | Mapping):
+            return result
         raise BadRow(
-            f"'{self._relation.name}' gives {given!r} for a row",
+            f"'{self._relation.name}' gives {result!r} for a row",
             instead="let it give a list of rows, empty for none",
         )
 

@@ -59,8 +59,8 @@ class Stream:
         """
         if columns is not None:
             return Stream(build.flat_map(self.logical, function, columns, is_map=True))
-        made = computed(function, fields(self.logical), "a map")
-        return Stream(build.project(self.logical, items(made)))
+        result = computed(function, fields(self.logical), "a map")
+        return Stream(build.project(self.logical, items(result)))
 
     def flat_map(self, function: Function, columns: Mapping[str, str]) -> Stream:
         """The rows that a function gives for each row, in a list; none, one or many."""
@@ -169,8 +169,8 @@ class Stream:
         """
         plan = self.optimized(sizes).logical
         topology = components(plan, sizes or {}, joiners)
-        made = maker(spark, master, checkpoint)
-        return Flow(plan, topology, made, engine, fields(self.logical))
+        joins = maker(spark, master, checkpoint)
+        return Flow(plan, topology, joins, engine, fields(self.logical))
 
     def _condition(self, function: Function, rowwise: bool) -> Condition:
         if rowwise:
@@ -178,13 +178,13 @@ class Stream:
         return _scalar(computed(function, fields(self.logical), "a filter"))
 
 
-def _scalar(made: object) -> Scalar:
-    if not isinstance(made, Value):
+def _scalar(result: object) -> Scalar:
+    if not isinstance(result, Value):
         raise BadPlan(
-            f"the function gives {made!r}, which is computed of no row",
+            f"the function gives {result!r}, which is computed of no row",
             instead="compute it from the row's columns, or write rowwise=True if it wants values",
         )
-    return made.scalar
+    return result.scalar
 
 
 def source(

@@ -221,12 +221,12 @@ def computed(function: object, fields: Sequence[Field], what: str) -> Any:
     return cast(Callable[[Any], Any], function)(SymbolicRow(fields))
 
 
-def items(given: object) -> list[Item]:
+def items(result: object) -> list[Item]:
     """The columns that a function names: one, several in a tuple, or a mapping from names."""
-    if isinstance(given, Mapping):
-        return [Item(scalar(v), str(name)) for name, v in given.items()]
-    if isinstance(given, SymbolicRow):
-        return [Item(Name(f.name, f.table), f.name) for f in given._fields]
-    if isinstance(given, tuple | list):
-        return [Item(scalar(v)) for v in given]
-    return [Item(scalar(given))]
+    if isinstance(result, Mapping):
+        return [Item(scalar(v), str(name)) for name, v in result.items()]
+    if isinstance(result, SymbolicRow):
+        return [Item(Name(f.name, f.table), f.name) for f in result._fields]
+    if isinstance(result, tuple | list):
+        return [Item(scalar(v)) for v in result]
+    return [Item(scalar(result))]

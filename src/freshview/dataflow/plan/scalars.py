@@ -75,14 +75,14 @@ def labels(over: Sequence[Field]) -> tuple[str, ...]:
     >>> labels([Field("a", "b_c", INT), Field("a_b", "c", INT), Field("a", "t", INT)])
     ('a_b_c', 'a_b_c_2', 'a_t')
     """
-    taken: dict[str, None] = {}
+    used: dict[str, None] = {}
     for f in over:
         word = "".join(c if c.isalnum() else "_" for c in f"{f.table}_{f.name}".lower())
         label, number = word, 2
-        while label in taken:
+        while label in used:
             label, number = f"{word}_{number}", number + 1
-        taken[label] = None
-    return tuple(taken)
+        used[label] = None
+    return tuple(used)
 
 
 def relation_of(over: Sequence[Field], name: str = ROWS) -> Relation:

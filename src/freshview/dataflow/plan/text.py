@@ -60,8 +60,8 @@ def show_node(p: Plan) -> str:
         case Project(_, items):
             return f"Project {show_items(items)}"
         case FlatMap(_, function, is_map, columns):
-            given = ", ".join(f"{f.name} {f.type}" for f in columns)
-            return f"{'Map' if is_map else 'FlatMap'} {_name(function)} -> {given}"
+            outputs = ", ".join(f"{f.name} {f.type}" for f in columns)
+            return f"{'Map' if is_map else 'FlatMap'} {_name(function)} -> {outputs}"
         case Filter(_, condition):
             return f"Filter {show_condition(condition)}"
         case Join(_, _, on, window):
