@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from freshview.errors import FreshviewError, FreshviewWarning
 
 if TYPE_CHECKING:
+    from freshview import dataflow as dataflow
     from freshview import linear as linear
     from freshview import models as models
     from freshview import theta as theta
@@ -42,6 +43,7 @@ __all__ = [
     "ViewHandle",
     "Writer",
     "connect",
+    "dataflow",
     "linear",
     "materialized_view",
     "models",
@@ -79,7 +81,7 @@ def __getattr__(name: str) -> Any:
 
     So matrix programs need no SQL parser, a database no Spark, and neither the other.
     """
-    if name in ("linear", "models", "theta"):
+    if name in ("dataflow", "linear", "models", "theta"):
         return import_module(f"freshview.{name}")
     if name in _HOMES:
         # `Statistics` is what a view costs, so that of the data has another name here.

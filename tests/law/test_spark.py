@@ -6,6 +6,8 @@ arrive anywhere, and each level of optimization runs on simulated workers.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -25,6 +27,7 @@ from freshview.distributed.terms import (
     Placement,
     Random,
     Replicated,
+    Slice,
 )
 from freshview.errors import TypeProblem
 from freshview.ivm.compile import compile_queries
@@ -49,7 +52,7 @@ STRATEGIES = [
 
 
 @st.composite
-def placements(draw: st.DrawFn, program: Program) -> Placement:
+def placements(draw: st.DrawFn, program: Program, workers: int) -> Placement:
     """Every map anywhere that it may be; every batch anywhere that it may arrive."""
     fixed = static_maps(program)
     maps: dict[str, Location] = {}
@@ -57,22 +60,29 @@ def placements(draw: st.DrawFn, program: Program) -> Placement:
         if m.name in fixed and draw(st.booleans()):
             maps[m.name] = Everywhere()
         else:
-            maps[m.name] = draw(locations(tuple(c.name for c in m.keys), Replicated()))
+            maps[m.name] = draw(locations(tuple(c.name for c in m.keys), workers, Replicated()))
     batches = {
-        r.name: draw(locations(tuple(c.name for c in r.columns), Random(), Random(whole=True)))
+        r.name: draw(
+            locations(tuple(c.name for c in r.columns), workers, Random(), Random(whole=True))
+        )
         for r in program.relations
         if not r.static
     }
     return Placement(maps, batches)
 
 
-def locations(columns: tuple[str, ...], *others: Location) -> st.SearchStrategy[Location]:
-    """On the driver, one of the others, or by some of the columns in some order."""
+def locations(
+    columns: tuple[str, ...], workers: int, *others: Location
+) -> st.SearchStrategy[Location]:
+    """On the driver, one of the others, or by some of the columns in some order, also on grids."""
     plain = st.sampled_from([Local(), *others])
     if not columns:
         return plain
     keys = st.lists(st.sampled_from(columns), min_size=1, max_size=2, unique=True)
-    return st.one_of(plain, keys.map(lambda k: Dist(tuple(k))))
+    shapes = st.sampled_from([(n, workers // n) for n in range(1, workers + 1)])
+    axes: list[Literal["rows", "columns"]] = ["rows", "columns"]
+    lines = st.builds(Slice, keys.map(tuple), st.sampled_from(axes), shapes)
+    return st.one_of(plain, keys.map(lambda k: Dist(tuple(k))), lines)
 
 
 def stream(data: st.DataObject, pair: Pair, names: list[str]) -> None:
@@ -93,10 +103,11 @@ def test_incremental_programs(level: str, data: st.DataObject) -> None:
     names = tuple(sorted(outs(e)))
     query = Query("Q", tuple(Column(v, INT) for v in names), names, e)
     program = compile_queries([query], SCHEMA, data.draw(st.sampled_from(STRATEGIES)))
-    distributed = distribute(program, data.draw(placements(program)), LEVELS[level])
+    workers = data.draw(WORKERS)
+    distributed = distribute(program, data.draw(placements(program, workers)), LEVELS[level])
     table = no_null(data.draw(deltas("U")))
     rows = {"U": [row for row, m in table.items() for _ in range(abs(m))]}
-    pair = Pair(program, distributed, data.draw(WORKERS), BUILTINS, rows)
+    pair = Pair(program, distributed, workers, BUILTINS, rows)
     pair.check("ready")
     stream(data, pair, ["R", "S", "T"])
 
@@ -111,6 +122,7 @@ def test_programs_that_recompute(level: str, data: st.DataObject) -> None:
         program = recompute(e, batches=True)
     except TypeProblem:
         assume(False)
-    distributed = distribute(program, data.draw(placements(program)), LEVELS[level])
-    pair = Pair(program, distributed, data.draw(WORKERS), BUILTINS, {})
+    workers = data.draw(WORKERS)
+    distributed = distribute(program, data.draw(placements(program, workers)), LEVELS[level])
+    pair = Pair(program, distributed, workers, BUILTINS, {})
     stream(data, pair, sorted(RELATIONS))

@@ -21,8 +21,10 @@ from freshview.distributed.terms import (
     Location,
     MapPlacement,
     Random,
+    Slice,
     Step,
     Transfer,
+    rekeyed,
 )
 
 Versions = tuple[tuple[str, int], ...]
@@ -60,9 +62,10 @@ def sources(s: Step) -> frozenset[str]:
 def _renamed(old: MapPlacement, new: MapPlacement, steps: list[Step]) -> MapPlacement:
     """A map whose columns were reordered, with its location in their names."""
     by = next((s.by for s in steps if isinstance(s, Transfer) and s.target == old.name), None)
-    if by is None or not isinstance(old.at, Dist):
+    if by is None or not isinstance(old.at, Dist | Slice):
         return replace(old, keys=new.keys)
-    return replace(old, keys=new.keys, at=Dist(tuple(new.keys[i].name for i in by)))
+    at = replace(old.at, keys=tuple(new.keys[i].name for i in by))
+    return replace(old, keys=new.keys, at=at)
 
 
 @dataclass
@@ -104,7 +107,8 @@ class _Sharing:
     def _transfer(self, step: Transfer) -> Transfer | None:
         source, order = self.instead.get(step.source, (step.source, ()))
         by = tuple(order[i] for i in step.by) if order else step.by
-        key = (step.kind, source, by, type(step.to), self.versions[source])
+        line = (step.to.axis, step.to.shape) if isinstance(step.to, Slice) else ()
+        key = (step.kind, source, by, type(step.to), line, self.versions[source])
         if key in self.moved:
             self.instead[step.target] = self.moved[key], order
             return None
@@ -139,8 +143,8 @@ def _same(a: Compute, b: Compute) -> Order | None:
 
 
 def _alike_places(b: Location, a: Location, names: Mapping[str, str]) -> bool:
-    if isinstance(a, Dist) and isinstance(b, Dist):
-        return a.keys == tuple(names[k] for k in b.keys)
+    if isinstance(b, Dist | Slice):
+        return a == rekeyed(b, names)
     if isinstance(a, Random) and isinstance(b, Random):
         return True
     return a == b

@@ -16,7 +16,7 @@ from freshview.calculus.scope import outs, reads_delta
 from freshview.calculus.terms import Delta, Expr, Lift, Rel, Var, View
 from freshview.calculus.walk import rename, subterms
 from freshview.distributed.options import DistributionOptions, sized
-from freshview.distributed.terms import Dist, Kind, Location, Replicated
+from freshview.distributed.terms import Kind, Location, Replicated, Slice, rekeyed
 from freshview.program.cost import Model
 from freshview.program.terms import Program
 
@@ -27,6 +27,13 @@ ROUNDS_A_MAP = 3
 of a batch should not. A map without keys is one number, and free of it."""
 
 Total = tuple[float, ...]
+
+
+def copies_at(at: Location, workers: int) -> int:
+    """How many workers have each row of what is at a location."""
+    if isinstance(at, Slice):
+        return at.copies
+    return workers if isinstance(at, Replicated) else 1
 
 
 class Item(NamedTuple):
@@ -79,7 +86,7 @@ class CommunicationCostModel:
         """The cost with one more transformer, in a new round."""
         if kind == "keep":
             return before
-        copies = self.options.workers if isinstance(to, Replicated) else 1
+        copies = copies_at(to, self.options.workers)
         is_view = not reads_delta(plain)
         size = self.size(plain) * copies
         item = Item(canonical(plain, to), size, is_view, kind == "gather")
@@ -113,7 +120,7 @@ def _only_batch(e: Expr) -> bool:
 def canonical(e: Expr, to: Location) -> tuple[Expr, Location]:
     """A term and its destination with canonical names."""
     term, names = _canonical(e)
-    return term, Dist(tuple(names[k] for k in to.keys)) if isinstance(to, Dist) else to
+    return term, rekeyed(to, names)
 
 
 @lru_cache(maxsize=1 << 14)

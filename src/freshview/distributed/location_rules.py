@@ -6,6 +6,7 @@ the variables that the context binds:
     Everywhere, Replicated   each node has the whole value
     Dist(k)                  the worker named by k has the value, all the others have nothing
     PartitionLocal(k)        the worker named by k has it, what the others have means nothing
+    Slice(k, axis, shape)    the workers of the line of a grid that k names have the value
     Random                   the values of all the workers add up to it
     Local                    the driver has it
 
@@ -22,7 +23,15 @@ from typing import TypeAlias, assert_never
 
 from freshview.calculus.scope import ins, outs
 from freshview.calculus.terms import Expr
-from freshview.distributed.terms import Dist, Everywhere, Local, Location, Random, Replicated
+from freshview.distributed.terms import (
+    Dist,
+    Everywhere,
+    Local,
+    Location,
+    Random,
+    Replicated,
+    Slice,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,8 @@ def join(left: Tag, right: Tag) -> Tag | None:
     (Random(whole=False), Dist(keys=('a',)))
     >>> join(Dist(("a",)), Dist(("b",))) is None, join(Random(), Random()) is None
     (True, True)
+    >>> join(Slice(("a",), "rows", (2, 3)), Slice(("b",), "columns", (2, 3)))
+    Random(whole=False)
     """
     match left, right:
         case (Everywhere(), other) | (other, Everywhere()):
@@ -56,6 +67,10 @@ def join(left: Tag, right: Tag) -> Tag | None:
             return None
         case (Replicated(), other) | (other, Replicated()):
             return other
+        case Slice(a, axis, shape), Slice(b, other_axis, other_shape) if shape == other_shape:
+            if axis != other_axis:
+                return Random()  # each pair of rows meets on one worker, where the lines cross
+            return left if a and a == b else None
         case Dist(a) | PartitionLocal(a), Dist(b) | PartitionLocal(b) if a == b:
             return right if isinstance(left, PartitionLocal) else left
         case _:
@@ -78,6 +93,8 @@ def union(tags: Sequence[Tag]) -> Tag | None:
         return Random() if isinstance(only, Random) else only
     if not distinct:
         return Everywhere()
+    if any(isinstance(t, Slice) for t in distinct):
+        return _union_of_slices(distinct, constant=constant)
     if all(isinstance(t, Local) for t in distinct):
         return Local()
     if all(isinstance(t, Replicated) for t in distinct):
@@ -88,6 +105,14 @@ def union(tags: Sequence[Tag]) -> Tag | None:
     if len(keys) == 1 and all(isinstance(t, Dist | PartitionLocal | Replicated) for t in distinct):
         return PartitionLocal(*keys)
     return None
+
+
+def _union_of_slices(tags: Sequence[Tag], *, constant: bool) -> Tag | None:
+    """Parts of the same lines add up line by line; other parts would be counted once a copy."""
+    slices = [t for t in tags if isinstance(t, Slice)]
+    first = slices[0]
+    same = all((t.axis, t.shape) == (first.axis, first.shape) for t in slices)
+    return Slice((), first.axis, first.shape) if same and slices == tags and not constant else None
 
 
 def grouped(tag: Tag, keys: Iterable[str], body: Expr) -> Tag | None:
@@ -108,6 +133,8 @@ def grouped(tag: Tag, keys: Iterable[str], body: Expr) -> Tag | None:
             return tag if set(by) <= set(keys) else Random()
         case PartitionLocal(by):
             return tag if set(by) <= set(keys) | ins(body) else None
+        case Slice(by, axis, shape):
+            return tag if set(by) <= set(keys) else Slice((), axis, shape)
         case Random():
             return Random()
         case Local() | Replicated() | Everywhere():
@@ -121,7 +148,7 @@ def assigned(tag: Tag) -> Tag | None:
     match tag:
         case Dist(by) | PartitionLocal(by):
             return PartitionLocal(by)
-        case Random():
+        case Random() | Slice():
             return None
         case Local() | Replicated() | Everywhere():
             return tag
@@ -134,6 +161,8 @@ def existing(tag: Tag) -> Tag | None:
     match tag:
         case Random(whole):
             return tag if whole else None
+        case Slice(by):
+            return tag if by else None
         case Dist() | PartitionLocal() | Local() | Replicated() | Everywhere():
             return tag
         case _:
@@ -147,6 +176,8 @@ def chosen(tag: Tag, keys: Iterable[str], body: Expr) -> Tag | None:
             return tag if set(by) <= set(keys) else None
         case PartitionLocal(by):
             return tag if set(by) <= set(keys) | (ins(body) - outs(body)) else None
+        case Slice(by):
+            return tag if by and set(by) <= set(keys) else None
         case Random():
             return None
         case Local() | Replicated() | Everywhere():
@@ -158,7 +189,7 @@ def chosen(tag: Tag, keys: Iterable[str], body: Expr) -> Tag | None:
 def suits(tag: Tag, target: Location) -> bool:
     """Whether a statement may write what it computes at `tag` into a map at `target`."""
     match target:
-        case Dist():
+        case Dist() | Slice():
             return tag == target
         case Random():
             return isinstance(tag, Dist | Random)

@@ -13,6 +13,8 @@ from freshview.distributed.terms import (
     Placement,
     PlacementProblem,
     Random,
+    Slice,
+    rekeyed,
 )
 from freshview.program.terms import Program
 
@@ -49,17 +51,12 @@ class AtomLocations:
                 columns, at = self.batches[name]
             case Rel():
                 return Everywhere()
-        return renamed(at, dict(zip(columns, names, strict=True)))
-
-
-def renamed(at: Location, names: Mapping[str, str]) -> Location:
-    """A location in other names."""
-    return Dist(tuple(names[k] for k in at.keys)) if isinstance(at, Dist) else at
+        return rekeyed(at, dict(zip(columns, names, strict=True)))
 
 
 def checked(name: str, columns: tuple[str, ...], at: Location) -> Location:
     """The location, if it is valid for these columns; else `PlacementProblem`."""
-    if isinstance(at, Dist):
+    if isinstance(at, Dist | Slice):
         missing = [k for k in at.keys if k not in columns]
         if missing:
             raise PlacementProblem(

@@ -28,6 +28,7 @@ class DistributionOptions:
     - `workers`: how many copies a replicated map has, in those estimates.
     - `deliver`: partition or replicate batches on arrival. A driver that logs batches can do it;
       in Nikolic 2016 they arrive at random.
+    - `grids`: put the sides of a join on a grid of the `workers` where no key can partition both.
     - `statistics`: rows of relations and of batches, in those estimates.
     """
 
@@ -37,6 +38,7 @@ class DistributionOptions:
     measure: Measure = "time"
     workers: int = 16
     deliver: bool = False
+    grids: bool = False
     statistics: Statistics = field(default_factory=lambda: Statistics(batch=10_000.0))
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from freshview.calculus.scope import stored
-from freshview.calculus.terms import Delta, Rel, View
+from freshview.calculus.scope import relations, stored
+from freshview.calculus.terms import Delta, View
 from freshview.calculus.walk import subterms
 from freshview.distributed.communication_cost import (
     BYTES_A_COLUMN,
     BYTES_A_ROUND,
     CommunicationCostModel,
+    copies_at,
 )
 from freshview.distributed.locations import AtomLocations
 from freshview.distributed.options import DistributionOptions, sized
+from freshview.distributed.partitioning.grids import Grid, Sides, sides, streams_by_map
+from freshview.distributed.partitioning.primary_keys import Keys
 from freshview.distributed.search import Search
 from freshview.distributed.terms import (
     Dist,
@@ -24,6 +27,7 @@ from freshview.distributed.terms import (
     Placement,
     Random,
     Replicated,
+    Slice,
 )
 from freshview.program.terms import Map, Program, Statement, Trigger
 
@@ -44,9 +48,6 @@ MOST_DELIVERIES = 20_000
 
 COPIED_BYTES_A_ROUND = 1e9
 """Bytes of copies on all the workers together that cost as much as a round."""
-
-Column = tuple[str, str]
-"""A relation and a column of it."""
 
 
 def by_key(program: Program, options: DistributionOptions) -> Placement:
@@ -91,6 +92,9 @@ def choose_placement(
             moved += [choice.deliver(t) for t in program.triggers if t.event == "batch"]
         if not any(moved):
             break
+    if options.grids and options.workers > 1:
+        for joined in sides(program):
+            choice.spread(joined)
     return choice.placement()
 
 
@@ -122,6 +126,7 @@ class _PlacementSearch:
                 self.maps[m.name] = self._without_key(m)
         self.maps.update(pinned)
         self.left = MOST_TERMS
+        self.words: list[str] = []
         self._memo: dict[tuple[Statement, Location, tuple[Location, ...]], tuple[float, float]] = {}
 
     def _without_key(self, m: Map) -> Location:
@@ -160,6 +165,75 @@ class _PlacementSearch:
         best = min(costs, key=lambda at: costs[at])
         self.arrivals[t.relation] = best if costs[best] + LEAST_SAVING < costs[old] else old
         return self.arrivals[t.relation] != old
+
+    def spread(self, joined: Sides) -> bool:
+        """Put both sides of a join on a grid; whether that is done.
+
+        It is where a worker receives and keeps less for the join, and batches take no longer.
+        """
+        maps = {m.name: m for m in self.program.maps}
+        named = (*joined.rows, *joined.columns)
+        if any(n in self.pinned or n in self.fixed or not maps[n].keys for n in named):
+            return False
+        rows, columns = (
+            sum(self._most_bytes(maps[n]) for n in side) for side in (joined.rows, joined.columns)
+        )
+        grid = Grid.of(joined, rows, columns, self.workers)
+        old_maps, old_arrivals = dict(self.maps), dict(self.arrivals)
+        time, load = self._time(), self._load(named)
+        new_maps, new_arrivals = grid.placement(self.program)
+        self.maps.update(new_maps)
+        self.arrivals.update(new_arrivals)
+        self.left = max(self.left, MOST_TERMS)
+        share = self._load(named) / load
+        pays = grid.is_square_enough and share < 1 and self._time() <= time
+        if not pays:
+            self.maps, self.arrivals = old_maps, old_arrivals
+        self.words.append(grid.words(share) if pays else grid.words_without)
+        return pays
+
+    def _time(self) -> float:
+        """The cost of a batch of each relation, from its arrival on."""
+        total = self._total(AtomLocations.of(self.program, self._now()))
+        rows = self.cost_model.options.statistics.batch
+        for t in self.program.triggers:
+            if t.event == "batch":
+                sent = self._row_bytes(t.relation) * rows * self._copies(t.relation)
+                total += sent / BYTES_A_ROUND
+        return total
+
+    def _load(self, names: tuple[str, ...]) -> float:
+        """What a worker has of some maps, and receives of their streams, in bytes."""
+        streams = streams_by_map(self.program)
+        sizes = sized(self.program, self.cost_model.options.statistics).rows
+        stored = [
+            self._most_bytes(m) * copies_at(self.maps[m.name], self.workers)
+            for m in self.program.maps
+            if m.name in names
+        ]
+        received = [
+            self._row_bytes(r) * sizes[r] * self._copies(r)
+            for r in sorted(frozenset[str]().union(*(streams[n] for n in names)))
+        ]
+        return (sum(stored) + sum(received)) / self.workers
+
+    def _copies(self, stream: str) -> int:
+        return copies_at(self.arrivals.get(stream, Random()), self.workers)
+
+    def _row_bytes(self, stream: str) -> float:
+        return len(self.keys.relations[stream].columns) * BYTES_A_COLUMN
+
+    def _most_bytes(self, m: Map) -> float:
+        """The bytes of a map that may have a row for each row of its streams.
+
+        Unless the statistics tell how many values columns have, since times and prices have many.
+        """
+        statistics = self.cost_model.options.statistics
+        if statistics.values:
+            return self._bytes(m)
+        sizes = sized(self.program, statistics).rows
+        rows = max(sizes.get(r, 0.0) for r in relations(m.definition))
+        return max(self._bytes(m), rows * (len(m.keys) + 1) * BYTES_A_COLUMN)
 
     def _destinations(self, t: Trigger) -> list[Location]:
         """The locations of the maps that a batch is joined with, in the columns of its relation."""
@@ -228,7 +302,7 @@ class _PlacementSearch:
             words.append(f"{m.name}: {self._why(m)}")
         arrivals = {n: at for n, at in self.arrivals.items() if at != Random()}
         words += [f"batches of {n}: {_how(at)}" for n, at in arrivals.items()]
-        return Placement(dict(self.maps), arrivals, tuple(words))
+        return Placement(dict(self.maps), arrivals, (*words, *self.words))
 
     def _why(self, m: Map) -> str:
         at = self.maps[m.name]
@@ -246,6 +320,8 @@ class _PlacementSearch:
                 return f"by {key}, the key of {ranked[key]}"
             case Dist(keys):
                 return f"by {', '.join(keys)}"
+            case Slice(keys, axis, (n, k)):
+                return f"in the {axis} of a grid of {n} x {k} workers, by {', '.join(keys)}"
             case Random():
                 return "anyhow"
             case _:
@@ -254,7 +330,13 @@ class _PlacementSearch:
 
 def _how(at: Location) -> str:
     """How a batch arrives that is delivered."""
-    return f"by {', '.join(at.keys)}" if isinstance(at, Dist) else "to every worker"
+    match at:
+        case Dist(keys):
+            return f"by {', '.join(keys)}"
+        case Slice(keys, axis, (n, k)):
+            return f"to the {axis} of the grid of {n} x {k} workers, by {', '.join(keys)}"
+        case _:
+            return "to every worker"
 
 
 def static_maps(program: Program) -> frozenset[str]:
@@ -270,61 +352,3 @@ def read_by_triggers(program: Program) -> frozenset[str]:
         for s in t.statements:
             names |= stored(s.term)
     return frozenset(names)
-
-
-class Keys:
-    """The primary keys behind the columns of maps.
-
-    Columns that some definition joins are equivalent: l_orderkey is a key, since it is joined with
-    the key of Orders.
-    """
-
-    def __init__(self, program: Program, options: DistributionOptions) -> None:
-        self.relations = {r.name: r for r in program.relations}
-        self.rows = sized(program, options.statistics).rows
-        self._parent: dict[Column, Column] = {}
-        for m in program.maps:
-            for same in self._bound(m).values():
-                for column in same[1:]:
-                    self._parent[self._root(column)] = self._root(same[0])
-        self._keys: dict[Column, list[str]] = {}
-        for r in program.relations:
-            if len(r.key) == 1:
-                self._keys.setdefault(self._root((r.name, r.key[0])), []).append(r.name)
-
-    def of(self, m: Map) -> list[tuple[str, str]]:
-        """The columns of a map that are keys of base tables, with those, largest first."""
-        bound = self._bound(m)
-        ranked = []
-        for c in m.keys:
-            for column in bound.get(c.name, [])[:1]:
-                owners = [n for n in self._keys.get(self._root(column), ()) if self._streams(n)]
-                ranked += [(c.name, owner) for owner in owners[:1]]
-        return sorted(ranked, key=lambda f: (-self._rank(f[1]), f))
-
-    def _streams(self, relation: str) -> bool:
-        return not self.relations[relation].static
-
-    def _rank(self, relation: str) -> float:
-        """The rows of a relation; of unknown sizes the one is larger that refers to the other."""
-        refers = [
-            c.name
-            for c in self.relations[relation].columns
-            if (c.name,) != self.relations[relation].key
-            and self._root((relation, c.name)) in self._keys
-        ]
-        return self.rows.get(relation, 0.0) + len(refers)
-
-    def _bound(self, m: Map) -> Mapping[str, list[Column]]:
-        columns_by_var: dict[str, list[Column]] = {}
-        for t in subterms(m.definition):
-            if isinstance(t, Rel) and t.name in self.relations:
-                columns = self.relations[t.name].columns
-                for v, c in zip(t.vars, columns, strict=True):
-                    columns_by_var.setdefault(v, []).append((t.name, c.name))
-        return columns_by_var
-
-    def _root(self, column: Column) -> Column:
-        while column in self._parent and self._parent[column] != column:
-            column = self._parent[column]
-        return column

@@ -67,6 +67,7 @@ from freshview.distributed.terms import (
     Placed,
     Random,
     Replicated,
+    Slice,
 )
 
 Names = frozenset[str]
@@ -100,7 +101,7 @@ class Search:
         self.places = places
         self.cost_model = cost_model
         self.lookahead = lookahead
-        self.destinations: tuple[Dist, ...] = ()
+        self.destinations: tuple[Dist | Slice, ...] = ()
         self._memo: dict[tuple[Expr, Names], Plans] = {}
         self._count = 0
 
@@ -265,7 +266,7 @@ class Search:
             plans[to] = new
 
 
-_PARTS = (Dist, Random)
+_PARTS = (Dist, Slice, Random)
 _COPIES = (Replicated, Everywhere)
 
 
@@ -274,13 +275,13 @@ def transformer(at: Location, to: Location) -> Kind | None:
     if at == to or isinstance(to, Random | Everywhere):
         return None
     match at:
-        case Everywhere() | Replicated() if isinstance(to, Dist):
+        case Everywhere() | Replicated() if isinstance(to, Dist | Slice):
             return "keep"
         case Everywhere():
             return None
-        case Replicated() | Dist() | Random() if isinstance(to, Local):
+        case Replicated() | Dist() | Slice() | Random() if isinstance(to, Local):
             return "gather"
-        case Dist() | Random():
+        case Dist() | Slice() | Random():
             return "repart"
         case Replicated():
             return None
@@ -333,16 +334,16 @@ def _distinct(names: tuple[str, ...]) -> bool:
     return len(set(names)) == len(names)
 
 
-def _destinations(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist, ...]:
+def _destinations(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist | Slice, ...]:
     """The candidate targets of transfers: locations of atoms, and shared columns of joins."""
-    locations: dict[Dist, None] = {}
-    if isinstance(at, Dist):
+    locations: dict[Dist | Slice, None] = {}
+    if isinstance(at, Dist | Slice):
         locations[at] = None
     anywhere: list[Names] = []
     for t in subterms(term):
         if isinstance(t, View | Delta):
             spot = places.atom(t)
-            if isinstance(spot, Dist):
+            if isinstance(spot, Dist | Slice):
                 locations[spot] = None
         if isinstance(t, Mul):
             data = [outs(f) for f in t.factors if has_data(f)]
@@ -353,6 +354,6 @@ def _destinations(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist
             anywhere.append(frozenset(t.keys))
     for shared in anywhere:
         # Without a located atom to join with, partition by the shared columns.
-        if not any(set(s.keys) <= shared for s in locations):
+        if not any(isinstance(s, Dist) and set(s.keys) <= shared for s in locations):
             locations[Dist(tuple(sorted(shared)))] = None
     return tuple(locations)

@@ -27,6 +27,7 @@ from freshview.distributed.terms import (
     MapPlacement,
     Random,
     Replicated,
+    Slice,
     Transfer,
 )
 from freshview.errors import SnapshotProblem
@@ -160,6 +161,9 @@ class Simulation:
                 return dict(self.workers[0].map(placement.name).rows)
             case Dist() | Random():
                 return _added([w.map(placement.name).rows for w in self.workers])
+            case Slice():
+                firsts = [w for i, w in enumerate(self.workers) if placement.at.sends(i)]
+                return _added([w.map(placement.name).rows for w in firsts])
             case _:
                 assert_never(placement.at)
 
@@ -180,6 +184,9 @@ class Simulation:
                     home = self._home(placement.by)
                     astray = any(home(r) != i for i, rows in enumerate(on_workers) for r in rows)
                     wrong = bool(on_driver) or astray
+                case Slice():
+                    parts = self._lines(placement.at, placement.by, self.contents(placement))
+                    wrong = bool(on_driver) or parts != on_workers
                 case Random():
                     wrong = bool(on_driver)
                 case _:
@@ -191,6 +198,15 @@ class Simulation:
     def _home(self, by: tuple[int, ...]) -> Callable[[Row], int]:
         pick = picker(by)
         return lambda row: worker(pick(row), len(self.workers))
+
+    def _lines(self, at: Slice, by: tuple[int, ...], rows: Multiset) -> list[Multiset]:
+        """What each worker has of rows in the lines of a grid."""
+        pick = picker(by)
+        line = {row: worker(pick(row), at.lines) for row in rows}
+        return [
+            {row: m for row, m in rows.items() if line[row] == at.line(i)}
+            for i in range(len(self.workers))
+        ]
 
     def _arrive(self, name: str, batch: Mapping[Row, Number]) -> None:
         """Put a batch at its location; `Random` means row by row, round-robin."""
@@ -208,6 +224,12 @@ class Simulation:
                     columns = [c.name for c in self.relations[name].columns]
                     home = self._home(tuple(columns.index(k) for k in keys))
                     self.workers[home(row)].delta(name).add(row, m)
+                case Slice(keys):
+                    columns = [c.name for c in self.relations[name].columns]
+                    by = tuple(columns.index(k) for k in keys)
+                    for node, mine in zip(self.workers, self._lines(at, by, {row: m}), strict=True):
+                        for r, n in mine.items():
+                            node.delta(name).add(r, n)
                 case Random(whole):
                     for part in (m,) if whole else _split(m):
                         self._split += 1
@@ -237,27 +259,31 @@ class Simulation:
                 return [self.driver]
             case Everywhere():
                 return [self.driver, *self.workers]
-            case Dist() | Random() | Replicated():
+            case Dist() | Slice() | Random() | Replicated():
                 return self.workers
             case _:
                 assert_never(at)
 
     def _transfer(self, step: Transfer) -> None:
-        everywhere = [w.map(step.source).rows for w in self.workers]
+        senders = [w for i, w in enumerate(self.workers) if step.sends(i)]
+        parts = [w.map(step.source).rows for w in senders]
         match step.kind:
             case "scatter":
                 sent: Mapping[Row, Number] = self.driver.map(step.source).rows
             case "repart":
-                sent = _added(everywhere)
+                sent = _added(parts)
             case "gather" | "keep":
-                sent = everywhere[0] if step.copies else _added(everywhere)
+                sent = _added(parts)
         home = self._home(step.by)
+        lines = self._lines(step.to, step.by, dict(sent)) if isinstance(step.to, Slice) else []
         for i, node in enumerate(self.workers):
             match step.to:
                 case Replicated():
                     node.map(step.target).replace(sent)
                 case Dist():
                     node.map(step.target).replace({r: m for r, m in sent.items() if home(r) == i})
+                case Slice():
+                    node.map(step.target).replace(lines[i])
                 case Local():
                     pass
                 case _:

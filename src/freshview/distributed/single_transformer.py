@@ -21,7 +21,6 @@ from freshview.calculus.types import Type
 from freshview.calculus.walk import Names
 from freshview.distributed.terms import (
     Compute,
-    Dist,
     Everywhere,
     Location,
     MapPlacement,
@@ -29,8 +28,10 @@ from freshview.distributed.terms import (
     Placed,
     PlacedStatement,
     Replicated,
+    Slice,
     Step,
     Transfer,
+    keys_of,
 )
 from freshview.program.terms import Program, Statement
 
@@ -66,7 +67,8 @@ class SingleTransformer:
             name, columns = move.view.name, move.view.vars
             self._declare(name, columns, types, payload, move.to)
             by, copies = _positions(move.to, columns), isinstance(move.body.at, _COPIES)
-            steps.append(Transfer(move.kind, source, name, move.to, by, copies))
+            slices = move.body.at if isinstance(move.body.at, Slice) else None
+            steps.append(Transfer(move.kind, source, name, move.to, by, copies, slices))
         return steps
 
     def _source(self, move: Move, before: list[Step]) -> str:
@@ -95,4 +97,4 @@ class SingleTransformer:
 
 
 def _positions(to: Location, columns: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(columns.index(k) for k in to.keys) if isinstance(to, Dist) else ()
+    return tuple(columns.index(k) for k in keys_of(to))

@@ -10,7 +10,7 @@ terms stay terms of the calculus, and all of its passes apply to them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from freshview.calculus.schema import Column, Query, Relation
@@ -40,6 +40,50 @@ class Dist:
 
 
 @dataclass(frozen=True, slots=True)
+class Slice:
+    """One side of a join of all pairs, on a grid of workers; `shape` says its rows and columns.
+
+    The hash of the `keys` names the line of the grid, a row or a column by the `axis`, and all the
+    workers of the line have the row. Workers are in the grid row by row; those beyond have nothing.
+    Without keys, the lines have arbitrary parts, whose sum is the whole.
+    """
+
+    keys: tuple[str, ...]
+    axis: Literal["rows", "columns"]
+    shape: tuple[int, int]
+
+    @property
+    def lines(self) -> int:
+        """How many parts there are."""
+        return self.shape[0] if self.axis == "rows" else self.shape[1]
+
+    @property
+    def copies(self) -> int:
+        """How many workers have each part."""
+        return self.shape[1] if self.axis == "rows" else self.shape[0]
+
+    def line(self, worker: int) -> int | None:
+        """The part of a worker.
+
+        >>> [Slice(("a",), "rows", (2, 3)).line(w) for w in range(7)]
+        [0, 0, 0, 1, 1, 1, None]
+        >>> [Slice(("a",), "columns", (2, 3)).line(w) for w in range(7)]
+        [0, 1, 2, 0, 1, 2, None]
+        """
+        rows, columns = self.shape
+        if worker >= rows * columns:
+            return None
+        return worker // columns if self.axis == "rows" else worker % columns
+
+    def sends(self, worker: int) -> bool:
+        """Whether a worker is the first one of its line: what is sent is sent once."""
+        rows, columns = self.shape
+        if worker >= rows * columns:
+            return False
+        return worker % columns == 0 if self.axis == "rows" else worker < columns
+
+
+@dataclass(frozen=True, slots=True)
 class Random:
     """In arbitrary parts on the workers: their sum is the whole.
 
@@ -60,12 +104,25 @@ class Everywhere:
     """The same on the driver and on every worker: constants, and maps over static tables alone."""
 
 
-Location: TypeAlias = Local | Dist | Random | Replicated | Everywhere
+Location: TypeAlias = Local | Dist | Slice | Random | Replicated | Everywhere
+
+
+def keys_of(at: Location) -> tuple[str, ...]:
+    """The columns that name the worker of a row, if there are such."""
+    return at.keys if isinstance(at, Dist | Slice) else ()
+
+
+def rekeyed(at: Location, names: Mapping[str, str]) -> Location:
+    """A location whose columns have other names."""
+    if isinstance(at, Dist | Slice):
+        return replace(at, keys=tuple(names[k] for k in at.keys))
+    return at
+
 
 Kind = Literal["scatter", "repart", "gather", "keep"]
 """Scatter: driver to workers. Repart: workers to workers. Gather: workers to driver.
 
-Keep moves nothing: of a full copy each worker keeps the rows that a `Dist` gives to it.
+Keep moves nothing: of a full copy each worker keeps the rows that its location gives to it.
 """
 
 Mode = Literal["local", "distributed"]
@@ -125,8 +182,9 @@ class Compute:
 class Transfer:
     """target := transformer(source): both have the same columns; equal rows that meet add up.
 
-    `by` are the columns that name the worker of a row, by position, when it goes to a `Dist`. Of
-    a source that has full `copies` on the workers only one is sent.
+    `by` are the columns that name the worker of a row, by position, when it goes to a `Dist` or a
+    `Slice`. Of a source that has full `copies` on the workers only one is sent; of one in `slices`
+    that of the first worker of each line.
     """
 
     kind: Kind
@@ -135,6 +193,13 @@ class Transfer:
     to: Location
     by: tuple[int, ...] = ()
     copies: bool = False
+    slices: Slice | None = None
+
+    def sends(self, worker: int) -> bool:
+        """Whether a worker sends its part of the source."""
+        if self.slices is not None:
+            return self.slices.sends(worker)
+        return not self.copies or worker == 0
 
     @property
     def mode(self) -> Mode:
@@ -170,7 +235,7 @@ class MapPlacement:
     def by(self) -> tuple[int, ...]:
         """The positions of the columns that name the worker of a row."""
         names = [c.name for c in self.keys]
-        return tuple(names.index(k) for k in self.at.keys) if isinstance(self.at, Dist) else ()
+        return tuple(names.index(k) for k in keys_of(self.at))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ from freshview.distributed.terms import (
     Random,
     Replicated,
     Routine,
+    Slice,
     Step,
     Transfer,
 )
@@ -63,6 +64,8 @@ def show_location(at: Location) -> str:
             return "[local]"
         case Dist(keys):
             return f"[{', '.join(keys)}]"
+        case Slice(keys, axis, (n, m)):
+            return f"[{axis} of {n} x {m} by {', '.join(keys)}]"
         case Random(whole):
             return "[random, whole rows]" if whole else "[random]"
         case Replicated():
@@ -136,6 +139,8 @@ def _place(at: Location) -> str:
     match at:
         case Dist(keys):
             return f"BY ({', '.join(keys)})"
+        case Slice(keys, axis, (n, m)):
+            return f"IN {axis.upper()} OF A GRID {n} x {m} BY ({', '.join(keys)})"
         case Local():
             return "ON DRIVER"
         case Replicated():

@@ -134,7 +134,7 @@ class Pipeline(PipelineIngest):
         letters = self.options.dead_letters or self._home / "dead_letters"
         self._letters, self._late = DeadLetters(letters), DeadLetters(letters)
         workers = self.options.workers or max(1, spark.sparkContext.defaultParallelism)
-        spread = DistributionOptions(workers=workers, deliver=True)
+        spread = DistributionOptions(workers=workers, deliver=True, grids=True)
         distributed = distribute(program, options=spread, functions=self.catalog.functions)
         distributed = replace(distributed, guarded=self._contract.guarded)
         common: dict[str, Any] = {

@@ -9,7 +9,7 @@ from dataclasses import replace
 from freshview.calculus.schema import Relation
 from freshview.calculus.terms import Add, Delta, Expr, Lift, Mul, Rel, Sum, Top, Var, View
 from freshview.calculus.walk import bottom_up, children, subterms
-from freshview.distributed.terms import Dist, Distributed
+from freshview.distributed.terms import Distributed, keys_of
 from freshview.distributed.walk import statements, with_terms
 from freshview.program.terms import Statement
 
@@ -53,8 +53,8 @@ def _kept(
     arrives = distributed.placement.batches.get(relation.name)
     names = [c.name for c in relation.columns]
     positions = {i for i in range(len(names)) if (relation.name, i) in read}
-    if isinstance(arrives, Dist):
-        positions |= {names.index(k) for k in arrives.keys}
+    if arrives is not None:
+        positions |= {names.index(k) for k in keys_of(arrives)}
     return tuple(sorted(positions or {0}))
 
 

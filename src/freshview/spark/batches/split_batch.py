@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from freshview.calculus.schema import Relation
 from freshview.distributed.batches.predicate_pushdown import Test
-from freshview.distributed.terms import Dist, Local, Location, Random, Replicated
+from freshview.distributed.terms import Dist, Local, Location, Random, Replicated, Slice
 from freshview.runtime.ingest.counted_rows import summed
 from freshview.spark.batches.partition import partition_rows
 
@@ -58,6 +58,11 @@ def split_batch(
             return [*partition_rows(rows, [names.index(k) for k in keys], workers, kept), nothing]
         case Replicated():
             return [rows] * workers + [nothing]
+        case Slice(keys):
+            names = [c.name for c in relation.columns]
+            parts = partition_rows(rows, [names.index(k) for k in keys], at.lines)
+            lines = [at.line(worker) for worker in range(workers)]
+            return [*(nothing if line is None else parts[line] for line in lines), nothing]
         case Random(whole):
             if whole and workers > 1:
                 rows = _added_up(rows)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from freshview.distributed.batches.guard import CHECK_BLOCK
 from freshview.distributed.stages import Schedule
-from freshview.distributed.terms import Dist, Guard, Replicated, Transfer
+from freshview.distributed.terms import Dist, Guard, Replicated, Slice, Transfer
 from freshview.durable.step import Clock, SentBlocks
 from freshview.durable.storage.blocks import merged, pack, unpack
 from freshview.spark.batches.partition import partition_rows, rows_of_worker
@@ -60,7 +60,7 @@ def perform(
             if at.is_driver and t.kind == "scatter":
                 outbox.put(t, node.send(routine, t.source))
             elif not at.is_driver and t.kind == "keep":
-                rows = rows_of_worker(node.send(routine, t.source), t.by, at.part, at.workers)
+                rows = _kept(t, node.send(routine, t.source), at)
                 clock(node.receive, routine, t.target, rows)
         clock(node.run, routine, block)
         if block == CHECK_BLOCK and not at.is_driver and at.guards:
@@ -69,10 +69,18 @@ def perform(
         return SentBlocks(outbox.blocks())
     stage = schedule.stages[at.step]
     for t in stage.sends:
-        if not t.copies or at.part == 0:
+        if t.sends(at.part):
             outbox.put(t, node.send(routine, t.source))
-    gathered = [t for t in stage.gathers if not t.copies or at.part == 0]
+    gathered = [t for t in stage.gathers if t.sends(at.part)]
     return SentBlocks(outbox.blocks(), _gathered(node, routine, gathered))
+
+
+def _kept(t: Transfer, rows: pa.RecordBatch, at: PartStep) -> pa.RecordBatch:
+    """The rows that stay on a worker which has them all."""
+    if not isinstance(t.to, Slice):
+        return rows_of_worker(rows, t.by, at.part, at.workers)
+    line = t.to.line(at.part)
+    return rows.slice(0, 0) if line is None else rows_of_worker(rows, t.by, line, t.to.lines)
 
 
 def _gathered(node: Node, routine: str, gathers: Iterable[Transfer]) -> bytes:
@@ -96,6 +104,11 @@ class _Outbox:
                     self.parts, partition_rows(rows, t.by, self.workers), strict=True
                 ):
                     box[t.target] = [mine]
+            case Slice():
+                lines = partition_rows(rows, t.by, t.to.lines)
+                for worker, box in enumerate(self.parts):
+                    line = t.to.line(worker)
+                    box[t.target] = [rows.slice(0, 0) if line is None else lines[line]]
             case _:
                 raise AssertionError(f"nothing is moved to {t.to}")
 

@@ -146,12 +146,16 @@ class ThetaJoin:
 
     def advance(self, watermarks: Mapping[str, Time] | None = None) -> Output:
         """A batch without rows: sources promise to have passed a time, and state goes on moving."""
-        times = self._by_side(watermarks or {})
+        self.promise(watermarks or {})
+        return self._run({})
+
+    def promise(self, watermarks: Mapping[str, Time]) -> None:
+        """As `advance`, without a batch: the next one purges what sources have passed."""
+        times = self._by_side(watermarks)
         for side, at in times.items():
             self._check_watermark(self.sources[side], at)
         for side, at in times.items():
             self._watermarks[side] = self._watermarks[side].advance(at)
-        return self._run({})
 
     def writer(self, source: str) -> RowWriter:
         """Inserts single rows of a source, by a fast function that takes their values.

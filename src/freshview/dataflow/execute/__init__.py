@@ -1,0 +1,1 @@
+"""Plans at work: batches in, joins and views in this process or on Spark, results out."""

@@ -1,0 +1,1 @@
+"""The ways to write a plan: functional Python, imperative components, SQL."""

@@ -1,0 +1,1 @@
+"""Logical and physical plans: terms, checks, rewriting, estimates, components, text, pictures."""
