@@ -8,7 +8,7 @@ from freshview.sql.catalog import Catalog
 from freshview.sql.cpp_header import read_header
 from freshview.sql.lower.view import lower
 from freshview.sql.parse.statements import parse
-from freshview.sql.terms import CreateRelation, CreateType, CreateView
+from freshview.sql.statements import CreateRelation, CreateType, CreateView
 
 EMPTY = Catalog()
 

@@ -76,7 +76,7 @@ def _show_relation(r: Relation, source: Source | None) -> list[object]:
 def _show_query(q: Query) -> list[object]:
     columns = _show_columns(q.columns)
     order = [[o.var, o.descending, o.nulls_first] for o in q.order]
-    return [q.name, columns, q.vars, show(q.term), order, q.factorized]
+    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes]
 
 
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
@@ -91,11 +91,12 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
         relation = Relation(name, _columns(columns), static, tuple(key), event_time)
         catalog = catalog.with_relation(relation, source)
     queries = []
-    for name, columns, vars, term, order, factorized in entry["queries"]:
+    for name, columns, vars, term, order, factorized, notes in entry["queries"]:
         keys = tuple(Order(*o) for o in order)
         body = read(term)
         over = catalog.views_read(body)
-        query = Query(name, _columns(columns), tuple(vars), body, keys, factorized, over)
+        rest = (keys, factorized, over, tuple(notes))
+        query = Query(name, _columns(columns), tuple(vars), body, *rest)
         queries.append(query)
         catalog = catalog.with_view(query)
     return catalog, queries

@@ -13,7 +13,7 @@ from freshview.sql.ddl.sources import ClausePlaces, check_source
 from freshview.sql.ddl.types import read_type
 from freshview.sql.ddl.watermarks import read_watermark
 from freshview.sql.script import Token
-from freshview.sql.terms import CreateRelation, CreateType
+from freshview.sql.statements import CreateRelation, CreateType
 
 KINDS = ("FILE", "SOCKET", "KAFKA", "PARQUET", "DELTA", "CSV", "JSON", "RATE", "PIPE")
 

@@ -25,7 +25,8 @@ from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
 from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
-from freshview.sql.terms import CreateView, Select, Statement
+from freshview.sql.statements import CreateView, Statement
+from freshview.sql.terms import Select
 
 GRAMMAR = Grammar(scalar, select)
 
@@ -131,7 +132,7 @@ def _view(raw: list[RawToken], cursor: Cursor, script: Script) -> CreateView:
 
 def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     words = {t.token_type for t in raw[:1]}
-    if not words & {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN}:
+    if not words & {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES}:
         raise UnsupportedSql(
             f"{raw[0].text} is not supported",
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
