@@ -38,6 +38,8 @@ class Relation:
     static: bool = False
     key: tuple[str, ...] = ()
     time: EventTime | None = None
+    notes: tuple[str, ...] = ()
+    """What its declaration says that is ignored."""
 
     @property
     def time_column(self) -> int | None:

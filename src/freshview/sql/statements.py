@@ -18,6 +18,7 @@ class CreateRelation:
     relation: Relation
     source: Source | None
     at: Place = NOWHERE
+    if_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,19 @@ class CreateType:
 
 @dataclass(frozen=True, slots=True)
 class CreateView:
-    """CREATE [FACTORIZED] VIEW name (column, ...) AS SELECT ...; a bare SELECT has no name yet."""
+    """CREATE [FACTORIZED] VIEW name (column, ...) AS SELECT ...; a bare SELECT has no name yet.
+
+    With OR REPLACE it takes the place of a view of its name, with IF NOT EXISTS it leaves it there.
+    """
 
     name: str | None
     columns: tuple[str, ...]
     query: Select
     at: Place = NOWHERE
     factorized: bool = False
+    replaces: bool = False
+    if_missing: bool = False
+    ignored: tuple[str, ...] = ()
 
 
 Statement: TypeAlias = CreateRelation | CreateType | CreateView

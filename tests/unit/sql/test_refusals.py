@@ -107,7 +107,7 @@ REFUSED: tuple[tuple[str, type[FreshviewError], str, str], ...] = (
     ("CREATE STREAM x (a INT) FROM MOON 'x'", UnsupportedSql, "1:30", "is not a source"),
     ("CREATE TABLE x (a INT CHECK (a > 1))", UnsupportedSql, "1:23", "CHECK"),
     ("CREATE TABLE x (a INT, PRIMARY KEY (b))", SyntaxProblem, "1:", "which is not a column"),
-    ("CREATE TABLE x (a INT) PARTITIONED BY (a)", UnsupportedSql, "1:", "after a declaration"),
+    ("CREATE TABLE x (a INT) SORTED (a)", UnsupportedSql, "1:", "after a declaration"),
     ("CREATE TABLE x (a INT", SyntaxProblem, "1:", "end of the statement"),
     ("CREATE VIEW v AS", SyntaxProblem, "1:15", "no query"),
     ("CREATE VIEW v (x, y) AS SELECT a FROM r", TypeProblem, "1:13", "2 names"),

@@ -70,7 +70,7 @@ def _show_relation(r: Relation, source: Source | None) -> list[object]:
     s = source
     origin = s and [s.kind, s.arguments, s.framing, s.format, s.options]
     time = r.time and [r.time.column, r.time.delay]
-    return [r.name, columns, r.static, r.key, origin, time]
+    return [r.name, columns, r.static, r.key, origin, time, r.notes]
 
 
 def _show_query(q: Query) -> list[object]:
@@ -81,14 +81,15 @@ def _show_query(q: Query) -> list[object]:
 
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
     """The catalog after a script, and its queries."""
-    for name, columns, static, key, origin, time in entry["relations"]:
+    for name, columns, static, key, origin, time, notes in entry["relations"]:
         source = None
         if origin is not None:
             kind, arguments, framing, format_, options = origin
             pairs = tuple((str(k), v) for k, v in options)
             source = Source(kind, tuple(arguments), framing, format_, pairs)
         event_time = time and EventTime(*time)
-        relation = Relation(name, _columns(columns), static, tuple(key), event_time)
+        rest = (tuple(key), event_time, tuple(notes))
+        relation = Relation(name, _columns(columns), static, *rest)
         catalog = catalog.with_relation(relation, source)
     queries = []
     for name, columns, vars, term, order, factorized, notes in entry["queries"]:
@@ -98,7 +99,7 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
         rest = (keys, factorized, over, tuple(notes))
         query = Query(name, _columns(columns), tuple(vars), body, *rest)
         queries.append(query)
-        catalog = catalog.with_view(query)
+        catalog = catalog.without_view(name).with_view(query)
     return catalog, queries
 
 

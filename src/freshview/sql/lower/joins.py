@@ -141,6 +141,7 @@ def _table(item: Table, env: Env) -> Joined:
             at=item.at,
         )
     relation = env.catalog.relation(name)
+    env.notes.update(dict.fromkeys(relation.notes))
     columns = _columns(item, relation.columns, env)
     atom = Rel(relation.name, tuple(b.var for b in columns))
     done = _item(atom, item.alias, columns, item.columns, item)

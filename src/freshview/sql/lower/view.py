@@ -50,6 +50,8 @@ def lower(
         if statement.factorized:
             check_conjunctive(statement.query)
         rows, notes = _rows(statement, catalog)
+        ignored = (f"{c} of '{statement.name}' is ignored" for c in statement.ignored)
+        notes = (*notes, *ignored)
         check_bound(rows.term)
         infer(rows.term, catalog.schema())
     except FreshviewError as problem:
