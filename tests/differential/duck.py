@@ -180,9 +180,14 @@ def translate(sql: str) -> str:
     for node in list(tree.find_all(exp.Join)):
         if _is_comma(node, sql):
             node.set("kind", None)
-    for node in list(tree.find_all(exp.Select)):
-        if node.args.get("limit") and node.args.get("order"):
+    for node in list(tree.find_all(exp.Select, exp.SetOperation)):
+        if node.args.get("limit") or node.args.get("offset"):
             _break_ties(node)
+    for node in list(tree.find_all(exp.Group)):
+        _refuse_groups_without_rows(node)
+    for node in list(tree.find_all(exp.GroupingId)):
+        if not node.expressions:
+            _name_keys(node)
     return tree.sql(dialect="duckdb")
 
 
@@ -192,9 +197,36 @@ def _is_comma(join: exp.Join, sql: str) -> bool:
     return bool(starts) and sql[: min(starts)].rstrip(" \n(").endswith(",")
 
 
-def _break_ties(select: exp.Select) -> None:
+_GROUPINGS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
+
+def _refuse_groups_without_rows(group: exp.Group) -> None:
+    """In Spark a grouping by nothing beside others has no row where there are no rows."""
+    select = group.parent
+    if select is None or not any(group.find_all(*_GROUPINGS)):
+        return
+    there = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    having = select.args.get("having")
+    whole = exp.and_(there, having.this) if having else there
+    select.set("having", exp.Having(this=whole))
+
+
+def _name_keys(node: exp.GroupingId) -> None:
+    """GROUPING_ID() is about all the keys, in order."""
+    select = node.find_ancestor(exp.Select)
+    assert select is not None
+    columns = select.args["group"].find_all(exp.Column, bfs=False)
+    keys = {c.sql(): c.copy() for c in columns}
+    node.set("expressions", list(keys.values()))
+
+
+def _break_ties(select: exp.Select | exp.SetOperation) -> None:
     """Order by the output columns, too, NULLs first, so that LIMIT has one answer."""
-    order = select.args["order"]
-    for position in range(1, len(select.expressions) + 1):
+    order = select.args.get("order")
+    if order is None:
+        order = exp.Order()
+        select.set("order", order)
+    columns = select.selects
+    for position in range(1, len(columns) + 1):
         literal = exp.Literal.number(position)
         order.append("expressions", exp.Ordered(this=literal, nulls_first=True))

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type, Value
+from tests.differential.spark_texts import SPARK_TEXTS
 
 SCHEMA = """
 CREATE STREAM r (a INT, b INT, c INT NOT NULL);
@@ -287,6 +288,7 @@ CASES: tuple[str, ...] = (
     "SELECT SUM(a) FROM (SELECT a FROM r ORDER BY b, a, c LIMIT 5) x",
     "SELECT a FROM r WHERE a IN (SELECT a FROM s ORDER BY d DESC LIMIT 2)",
     "SELECT a, c FROM r ORDER BY a LIMIT 0",
+    *SPARK_TEXTS,
 )
 
 THRESHOLDS: tuple[str, ...] = (

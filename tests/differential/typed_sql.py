@@ -19,6 +19,8 @@ class View:
     name: str
     sql: str
     columns: tuple[Column, ...]
+    oracle: str = ""
+    """The same for DuckDB, where it writes it otherwise."""
 
 
 class Writer(Terms):

@@ -15,6 +15,7 @@ from freshview.runtime.database.database import Database
 from freshview.sql.load import load
 from tests.differential.duck import Duck, Event, plain
 from tests.differential.harness import grouped, same
+from tests.differential.spark_sql import SparkWriter
 from tests.differential.typed_sql import View, Writer
 from tests.differential.typed_terms import KINDS, SQL_TYPES, Column, Source
 
@@ -59,6 +60,10 @@ class World:
         return "\n".join(["", self.script(), *views, *batches])
 
 
+SPARK_SEEDS = 90_000
+"""From this seed on views are those of `spark_sql`, too; the others keep their texts."""
+
+
 def world(seed: int, views: tuple[int, ...] = (1, 1, 2, 3, 4), batches: int = 8) -> World:
     """The world of a seed.
 
@@ -70,13 +75,14 @@ def world(seed: int, views: tuple[int, ...] = (1, 1, 2, 3, 4), batches: int = 8)
     tables = tuple(_table(name, rng, all_null) for name in "rst"[: rng.randint(1, 3)])
     changes = tuple(_batches(tables, rng, batches))
     empty = World(tables, (), changes)
+    writer = SparkWriter if seed >= SPARK_SEEDS else Writer
     duck = Duck(load(empty.script())[0])
     sources = [Source(t.name, t.columns) for t in tables]
     texts: list[View] = []
     for number in range(rng.choice(views)):
         for _ in range(8):
-            view = Writer(rng, sources).view(f"v{number}")
-            duck.create_view(view.name, view.sql)
+            view = writer(rng, sources).view(f"v{number}")
+            duck.create_view(view.name, view.oracle or view.sql)
             if _liveliness(view, changes, duck) > 1:
                 break
         texts.append(view)
@@ -191,7 +197,7 @@ def follow(
     duck = Duck(load(w.script())[0])
     for v in w.views:
         db.execute(f"CREATE VIEW {v.name} AS {v.sql}")
-        duck.create_view(v.name, v.sql)
+        duck.create_view(v.name, v.oracle or v.sql)
     compare(w, db, duck, "before the first batch")
     for number, batch in enumerate(w.batches):
         if between is not None:

@@ -38,6 +38,8 @@ class Relation:
     static: bool = False
     key: tuple[str, ...] = ()
     time: EventTime | None = None
+    notes: tuple[str, ...] = ()
+    """What its declaration says that is ignored."""
 
     @property
     def time_column(self) -> int | None:
@@ -61,7 +63,8 @@ class Query:
     `factorized` view are never listed: it keeps values of columns under those of others.
 
     `over` are the views that the term reads as relations, by their names, with those that they
-    read in their turn; each stands behind what it reads itself.
+    read in their turn; each stands behind what it reads itself. `notes` are what a reader of the
+    rows may not expect.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Query:
     order: tuple[Order, ...] = ()
     factorized: bool = False
     over: tuple[Query, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def terms(self) -> tuple[Expr, ...]:

@@ -16,7 +16,8 @@ from freshview.simplify import simplify
 from freshview.sql import Catalog
 from freshview.sql.lower.view import lower
 from freshview.sql.parse.statements import parse
-from freshview.sql.terms import Aggregate, CreateView, Item, Literal, Name, Scalar, Select, Star
+from freshview.sql.statements import CreateView
+from freshview.sql.terms import Aggregate, Item, Literal, Name, Scalar, Select, Star
 from freshview.sql.walk import inside
 
 PAYLOAD = "payload"

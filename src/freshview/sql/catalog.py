@@ -87,6 +87,20 @@ class Catalog:
         self._refuse_second(query.name)
         return replace(self, views=MappingProxyType({**self.views, query.name.lower(): query}))
 
+    def without_view(self, name: str) -> Catalog:
+        """The catalog without a view of this name, if there was one; no other view may read it."""
+        key = name.lower()
+        if key not in self.views:
+            return self
+        for query in self.views.values():
+            if key in (over.name.lower() for over in query.over):
+                raise AmbiguousName(
+                    f"the view '{query.name}' reads '{self.views[key].name}'",
+                    instead=f"replace '{query.name}' first, or choose another name",
+                )
+        left = {k: q for k, q in self.views.items() if k != key}
+        return replace(self, views=MappingProxyType(left))
+
     def with_function(self, function: Function) -> Catalog:
         """The catalog with one more scalar function, or another one of that name."""
         return replace(self, functions=self.functions.with_(function))

@@ -22,12 +22,10 @@ from freshview.sql.lower.joins import sources
 from freshview.sql.lower.scope import hint
 from freshview.sql.lower.translate import environment
 from freshview.sql.parse.statements import parse
+from freshview.sql.statements import CreateRelation, CreateType, CreateView
 from freshview.sql.terms import (
     Aggregate,
     Arith,
-    CreateRelation,
-    CreateType,
-    CreateView,
     Item,
     Scalar,
     Select,
@@ -105,9 +103,11 @@ def _refuse_clauses(query: Select) -> None:
         ("LIMIT", query.limit),
         ("WITH", query.ctes),
         ("ORDER BY", query.order),
+        ("OFFSET", query.offset),
+        ("GROUPING SETS", query.sets),
         ("RANGE", query.window),
     ):
-        if clause not in (None, False, ()):
+        if clause not in (None, False, (), 0):
             raise _refusal(what, query.at)
     for item in query.items:
         if not isinstance(item, Item):

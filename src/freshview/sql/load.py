@@ -8,7 +8,7 @@ from freshview.sql.catalog import Catalog
 from freshview.sql.cpp_header import read_header
 from freshview.sql.lower.view import lower
 from freshview.sql.parse.statements import parse
-from freshview.sql.terms import CreateRelation, CreateType, CreateView
+from freshview.sql.statements import CreateRelation, CreateType, CreateView
 
 EMPTY = Catalog()
 
@@ -31,6 +31,8 @@ def load(
     for statement in statements:
         try:
             if isinstance(statement, CreateRelation):
+                if statement.if_missing and catalog.has(statement.relation.name):
+                    continue
                 catalog = catalog.with_relation(statement.relation, statement.source)
                 continue
             if isinstance(statement, CreateType):
@@ -41,6 +43,11 @@ def load(
             if name is None:
                 number = "" if len(bare) == 1 else f"_{bare.index(statement) + 1}"
                 name = default_name + number
+            if statement.if_missing and catalog.has(name):
+                continue
+            if statement.replaces:
+                catalog = catalog.without_view(name)
+                queries = [q for q in queries if q.name.lower() != name.lower()]
             query = lower(statement, catalog, name)
             catalog = catalog.with_view(query)
             queries.append(query)

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
 
-from freshview.calculus.schema import Relation
 from freshview.calculus.terms import Op
 from freshview.calculus.types import Type, Value
 from freshview.errors import Place
-from freshview.sql.catalog import Source
 
 NOWHERE = Place()
 Unit: TypeAlias = OneOf["days", "months", "seconds"]
@@ -243,9 +241,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """`*` or `t.*`."""
+    """`*` or `t.*`, without the columns that EXCEPT names."""
 
     table: str | None = None
+    without: tuple[Name, ...] = ()
     at: Place = field(default=NOWHERE, compare=False)
 
 
@@ -261,11 +260,58 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """(SELECT ...) alias (column, ...) in FROM."""
+    """(SELECT ...) alias (column, ...) in FROM; one that is LATERAL sees what stands before it."""
 
     query: Select
     alias: str
     columns: tuple[str, ...] = ()
+    at: Place = field(default=NOWHERE, compare=False)
+    lateral: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """SELECT ... UNION SELECT ...; more than two arms only where their order does not matter."""
+
+    op: OneOf["union", "intersect", "except"]
+    every: bool
+    arms: tuple[Select, ...]
+    alias: str
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """VALUES (1, 'a'), (2, 'b') AS alias (column, ...)."""
+
+    rows: tuple[tuple[Scalar, ...], ...]
+    alias: str
+    columns: tuple[str, ...] = ()
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """source PIVOT (aggregates FOR (columns) IN (values AS label, ...))."""
+
+    source: From
+    aggregates: tuple[tuple[Scalar, str], ...]
+    columns: tuple[Name, ...]
+    values: tuple[tuple[tuple[Scalar, ...], str], ...]
+    alias: str
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unpivot:
+    """source UNPIVOT ((values) FOR name IN ((columns) AS label, ...))."""
+
+    source: From
+    values: tuple[str, ...]
+    name: str
+    sets: tuple[tuple[tuple[Name, ...], str], ...]
+    include_nulls: bool
+    alias: str
     at: Place = field(default=NOWHERE, compare=False)
 
 
@@ -273,7 +319,7 @@ class Derived:
 class Join:
     """left JOIN right; `using` is None for NATURAL, which takes the common columns."""
 
-    kind: OneOf["inner", "left", "right", "full"]
+    kind: OneOf["inner", "left", "right", "full", "semi", "anti"]
     left: From
     right: From
     on: Scalar | None = None
@@ -281,7 +327,7 @@ class Join:
     at: Place = field(default=NOWHERE, compare=False)
 
 
-From: TypeAlias = Table | Derived | Join
+From: TypeAlias = Table | Derived | Combined | Values | Pivot | Unpivot | Join
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +352,11 @@ class Cte:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A whole SELECT, clause by clause."""
+    """A whole SELECT, clause by clause.
+
+    `sets` are the groupings that GROUPING SETS, ROLLUP and CUBE ask for, and `keys` all their
+    expressions in order. A SELECT with `keys` and without `sets` is one of these groupings.
+    """
 
     items: tuple[Item | Star, ...]
     sources: tuple[From, ...] = ()
@@ -316,38 +366,9 @@ class Select:
     distinct: bool = False
     order: tuple[OrderKey, ...] = ()
     limit: int | None = None
+    offset: int = 0
+    sets: tuple[tuple[Scalar, ...], ...] = ()
+    keys: tuple[Scalar, ...] = ()
     ctes: tuple[Cte, ...] = ()
     window: Interval | Literal | None = None
     at: Place = field(default=NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class CreateRelation:
-    """CREATE STREAM or CREATE TABLE, with where its rows come from."""
-
-    relation: Relation
-    source: Source | None
-    at: Place = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class CreateType:
-    """CREATE TYPE name FROM FILE 'ring.hpp': a ring of payloads, declared in a C++ header."""
-
-    name: str
-    path: str
-    at: Place = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class CreateView:
-    """CREATE [FACTORIZED] VIEW name (column, ...) AS SELECT ...; a bare SELECT has no name yet."""
-
-    name: str | None
-    columns: tuple[str, ...]
-    query: Select
-    at: Place = NOWHERE
-    factorized: bool = False
-
-
-Statement: TypeAlias = CreateRelation | CreateType | CreateView

@@ -70,34 +70,36 @@ def _show_relation(r: Relation, source: Source | None) -> list[object]:
     s = source
     origin = s and [s.kind, s.arguments, s.framing, s.format, s.options]
     time = r.time and [r.time.column, r.time.delay]
-    return [r.name, columns, r.static, r.key, origin, time]
+    return [r.name, columns, r.static, r.key, origin, time, r.notes]
 
 
 def _show_query(q: Query) -> list[object]:
     columns = _show_columns(q.columns)
     order = [[o.var, o.descending, o.nulls_first] for o in q.order]
-    return [q.name, columns, q.vars, show(q.term), order, q.factorized]
+    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes]
 
 
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
     """The catalog after a script, and its queries."""
-    for name, columns, static, key, origin, time in entry["relations"]:
+    for name, columns, static, key, origin, time, notes in entry["relations"]:
         source = None
         if origin is not None:
             kind, arguments, framing, format_, options = origin
             pairs = tuple((str(k), v) for k, v in options)
             source = Source(kind, tuple(arguments), framing, format_, pairs)
         event_time = time and EventTime(*time)
-        relation = Relation(name, _columns(columns), static, tuple(key), event_time)
+        rest = (tuple(key), event_time, tuple(notes))
+        relation = Relation(name, _columns(columns), static, *rest)
         catalog = catalog.with_relation(relation, source)
     queries = []
-    for name, columns, vars, term, order, factorized in entry["queries"]:
+    for name, columns, vars, term, order, factorized, notes in entry["queries"]:
         keys = tuple(Order(*o) for o in order)
         body = read(term)
         over = catalog.views_read(body)
-        query = Query(name, _columns(columns), tuple(vars), body, keys, factorized, over)
+        rest = (keys, factorized, over, tuple(notes))
+        query = Query(name, _columns(columns), tuple(vars), body, *rest)
         queries.append(query)
-        catalog = catalog.with_view(query)
+        catalog = catalog.without_view(name).with_view(query)
     return catalog, queries
 
 

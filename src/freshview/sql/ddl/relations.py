@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from freshview.calculus.schema import Column, EventTime, Relation
 from freshview.calculus.types import Type
@@ -10,10 +10,11 @@ from freshview.errors import AmbiguousName, Place, SyntaxProblem, TypeProblem, U
 from freshview.sql.catalog import Source
 from freshview.sql.ddl.cursor import Cursor, shown
 from freshview.sql.ddl.sources import ClausePlaces, check_source
+from freshview.sql.ddl.table_options import table_options
 from freshview.sql.ddl.types import read_type
 from freshview.sql.ddl.watermarks import read_watermark
 from freshview.sql.script import Token
-from freshview.sql.terms import CreateRelation, CreateType
+from freshview.sql.statements import CreateRelation, CreateType
 
 KINDS = ("FILE", "SOCKET", "KAFKA", "PARQUET", "DELTA", "CSV", "JSON", "RATE", "PIPE")
 
@@ -25,15 +26,23 @@ class _Columns:
     columns: list[Column]
     key: tuple[str, ...] = ()
     time: EventTime | None = None
+    ignored: list[str] = field(default_factory=list)
 
 
 def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
     """The rest of CREATE STREAM or CREATE TABLE, from the name on."""
+    if_missing = cursor.accept("IF", "NOT", "EXISTS")
     at = cursor.peek().at
     name = cursor.name()
     declared = _columns(cursor, static=static)
+    options = table_options(cursor)
     relation = Relation(name, _typed(declared), static, declared.key, declared.time)
-    source = _source(cursor, relation) if cursor.accept("FROM") else None
+    source = options.source(relation, cursor.peek().at)
+    if source is None and cursor.accept("FROM"):
+        source = _source(cursor, relation)
+    clauses = dict.fromkeys((*declared.ignored, *options.ignored))
+    ignored = tuple(f"{clause} of '{name}' is ignored" for clause in clauses)
+    relation = replace(relation, notes=ignored)
     rest = cursor.peek()
     if rest.kind != "end":
         raise UnsupportedSql(
@@ -41,7 +50,7 @@ def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
             instead="write FROM and a source, or nothing",
             at=rest.at,
         )
-    return CreateRelation(relation, source, at)
+    return CreateRelation(relation, source, at, if_missing)
 
 
 def create_type(cursor: Cursor) -> CreateType:
@@ -86,14 +95,20 @@ def _columns(cursor: Cursor, *, static: bool) -> _Columns:
     cursor.expect("(")
     while True:
         at = cursor.peek().at
+        if cursor.accept("CONSTRAINT"):
+            cursor.name()
         if cursor.accept("PRIMARY KEY"):
             _set_key(declared, cursor.names(), at)
+            _enforced(cursor)
+        elif cursor.peek().word in ("UNIQUE", "FOREIGN KEY"):
+            declared.ignored.append(cursor.peek().word)
+            _pass_by(cursor)
         elif cursor.accept("WATERMARK", "FOR"):
             if declared.time is not None:
                 raise AmbiguousName("there are two watermarks", instead="write one", at=at)
             columns = _typed(declared)
             declared.time = read_watermark(cursor, columns, static=static)
-        elif cursor.peek().word in ("FOREIGN KEY", "CONSTRAINT", "UNIQUE", "CHECK"):
+        elif cursor.peek().word == "CHECK":
             raise UnsupportedSql(
                 f"{cursor.peek().word} is not supported", instead="leave it out", at=at
             )
@@ -120,6 +135,23 @@ def _set_key(declared: _Columns, key: tuple[str, ...], at: Place) -> None:
     declared.key = key
 
 
+def _enforced(cursor: Cursor) -> None:
+    """What Spark says of a key; it is enforced in any case."""
+    while cursor.accept("NOT", "ENFORCED") or cursor.accept("ENFORCED") or cursor.accept("RELY"):
+        pass
+
+
+def _pass_by(cursor: Cursor) -> None:
+    """A constraint up to the comma or parenthesis behind it."""
+    depth = 0
+    while cursor.peek().kind != "end":
+        token = cursor.peek()
+        if depth == 0 and token.text in (",", ")"):
+            return
+        depth += (token.text == "(") - (token.text == ")")
+        cursor.next()
+
+
 def _column(cursor: Cursor, declared: _Columns) -> None:
     at = cursor.peek().at
     name = cursor.name()
@@ -134,6 +166,10 @@ def _column(cursor: Cursor, declared: _Columns) -> None:
             nullability.add("NOT NULL")
         elif cursor.accept("PRIMARY KEY"):
             _set_key(declared, (name,), at)
+            _enforced(cursor)
+        elif cursor.accept("COMMENT"):
+            cursor.next()
+            declared.ignored.append("COMMENT")
         elif cursor.accept("NULL"):
             nullability.add("NULL")
         else:

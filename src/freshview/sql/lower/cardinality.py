@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from freshview.errors import UnknownName
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.scope import Scope
 from freshview.sql.terms import (
     Aggregate,
     Compare,
+    Derived,
     ExistsQuery,
     From,
     Item,
@@ -19,13 +22,16 @@ from freshview.sql.terms import (
     ScalarQuery,
     Select,
     Table,
+    Values,
 )
 from freshview.sql.walk import conjuncts, inside
 
 
 def is_one_row(query: Select) -> bool:
     """A global aggregate that nothing filters is one row always."""
-    if query.group or query.having is not None or query.limit is not None or query.order:
+    if query.group or query.keys or query.having is not None:
+        return False
+    if query.limit is not None or query.offset or query.order:
         return False
     return _has_aggregate(query)
 
@@ -39,6 +45,10 @@ def at_most_one(query: Select, env: Env) -> bool:
     """LIMIT 1, a global aggregate, no FROM at all, or all keys fixed by equality."""
     if query.limit in (0, 1) or not query.sources:
         return True
+    if query.keys:
+        return False
+    if not query.group and all(_is_one_row(s, env) for s in query.sources):
+        return True
     if not query.group and (query.having is not None or _has_aggregate(query)):
         return True
     tests = [env.resolve(c) for c in conjuncts(query.where)]
@@ -47,6 +57,34 @@ def at_most_one(query: Select, env: Env) -> bool:
         return all(_is_fixed_column(g, fixed, env.scope) for g in query.group)
     plain = all(_is_plain(s) for s in query.sources)
     return plain and all(i.key and set(i.key) <= fixed for i in env.scope.items)
+
+
+def _is_one_row(source: From, env: Env) -> bool:
+    """Whether a FROM item has at most one row: a subquery, or a name for one, that has."""
+    match source:
+        case Derived(query):
+            return _has_one(query, env)
+        case Table(name):
+            named = env.ctes.get(name.lower())
+            return named is not None and _has_one(named[0].query, named[1])
+        case Values(rows):
+            return len(rows) <= 1
+        case Join("inner" | "left" | "semi" | "anti" as kind, left, right):
+            only_left = kind in ("semi", "anti")
+            return _is_one_row(left, env) and (only_left or _is_one_row(right, env))
+        case _:
+            return False
+
+
+def _has_one(query: Select, env: Env) -> bool:
+    """The same of a query inside, without a look at keys."""
+    if query.limit in (0, 1) or is_one_row(query):
+        return True
+    if query.sets or query.group:
+        return False
+    named = {cte.name.lower(): (cte, env) for cte in query.ctes}
+    inner = replace(env, ctes={**env.ctes, **named})
+    return all(_is_one_row(s, inner) for s in query.sources)
 
 
 def _is_fixed_column(e: Scalar, fixed: set[str], scope: Scope) -> bool:

@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from freshview.errors import Place, UnsupportedSql
 from freshview.sql.terms import (
     Aggregate,
+    Combined,
     Derived,
     ExistsQuery,
     From,
     Item,
     Join,
+    Pivot,
     Quantified,
     Scalar,
     ScalarQuery,
     Select,
+    Unpivot,
+    Values,
 )
 from freshview.sql.walk import inside
 
@@ -23,11 +27,12 @@ from freshview.sql.walk import inside
 def check_conjunctive(s: Select) -> None:
     """Refuse a SELECT whose rows are not those of an inner join, with the place that says so."""
     for written, what, at in (
-        (bool(s.group), "GROUP BY", s.at),
+        (bool(s.group or s.keys), "GROUP BY", s.at),
         (s.having is not None, "HAVING", s.at),
         (s.distinct, "DISTINCT", s.at),
         (bool(s.order), "ORDER BY", s.at),
         (s.limit is not None, "LIMIT", s.at),
+        (s.offset > 0, "OFFSET", s.at),
     ):
         if written:
             raise _refused(what, at)
@@ -48,7 +53,12 @@ def _check_source(source: From) -> None:
             raise _refused(f"{source.kind.upper()} JOIN", source.at)
         _check_source(source.left)
         _check_source(source.right)
+    elif isinstance(source, Combined | Values | Pivot | Unpivot):
+        word = source.op if isinstance(source, Combined) else type(source).__name__
+        raise _refused(word.upper(), source.at)
     elif isinstance(source, Derived):
+        if source.lateral:
+            raise _refused("LATERAL", source.at)
         check_conjunctive(source.query)
 
 

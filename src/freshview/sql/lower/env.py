@@ -51,6 +51,8 @@ class Env:
     scope: Scope = field(default_factory=Scope)
     known: Mapping[Scalar, Val] = field(default_factory=dict)
     ctes: Mapping[str, tuple[Cte, Env]] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+    """What `explain` says of the translation, each sentence once; one for a whole query."""
 
     def value(self, e: Scalar) -> Val:
         """What a scalar expression is worth in a row."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from freshview.calculus.build import exists, mul, sum_
+from freshview.calculus.build import NULL, const, exists, mul, sum_
 from freshview.calculus.scope import outs
-from freshview.calculus.terms import Expr, Var
+from freshview.calculus.terms import Expr, Lift, Var
+from freshview.calculus.types import INT
 from freshview.errors import FreshviewError, UnsupportedSql
 from freshview.sql.lower.aggregates import Group, aggregate
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.products import assign, product
 from freshview.sql.lower.select_list import Output, by_alias
 from freshview.sql.lower.val import Val, column
-from freshview.sql.terms import Aggregate, Scalar, Select
+from freshview.sql.terms import Aggregate, Call, Scalar, Select
 from freshview.sql.walk import conjuncts, inside
 
 
@@ -30,7 +32,7 @@ class Body:
 
 def is_aggregated(query: Select, outputs: tuple[Output, ...]) -> bool:
     """Whether a SELECT has a row for each group, and not for each row of FROM."""
-    if query.group or query.having is not None:
+    if query.group or query.keys or query.having is not None:
         return True
     asked = [*(o.expr for o in outputs), *(k.expr for k in query.order)]
     return any(isinstance(x, Aggregate) for e in asked for x in inside(e))
@@ -43,9 +45,7 @@ def group_by(
     known: dict[Scalar, Val] = {}
     keys: list[str] = []
     bound = outs(mul(*core))
-    for expr in query.group:
-        expr = by_alias(expr, outputs, inner, columns_first=True)
-        refuse_aggregates(expr, "GROUP BY")
+    for expr in _resolved(query.group, outputs, inner):
         v = inner.value(expr)
         if not v.prefix and isinstance(v.term, Var) and v.term.name in bound:
             var = v.term.name
@@ -54,7 +54,9 @@ def group_by(
             core = (*core, *assign(var, v, inner.catalog.functions))
         keys.append(var)
         known[expr] = column(var, v.type)
-    group = Group(core, tuple(dict.fromkeys(keys)), not query.group, inner)
+    left_out = _leave_out(query, known, outputs, inner)
+    is_global = not query.group and not query.keys
+    group = Group(core, tuple(dict.fromkeys(keys)), is_global, inner)
     having = None if query.having is None else by_alias(query.having, outputs, inner)
     order = [by_alias(k.expr, outputs, inner, columns_first=False) for k in query.order]
     aggregates: list[Val] = []
@@ -67,10 +69,44 @@ def group_by(
     scope = replace(inner.scope, grouped=frozenset(group.keys))
     env = replace(inner, scope=scope, known=known)
     alive = () if group.is_global else (exists(sum_(group.keys, product(*core))),)
-    factors = (*alive, *(f for v in aggregates for f in v.prefix))
+    factors = (*alive, *left_out, *(f for v in aggregates for f in v.prefix))
     if having is not None:
         factors += tuple(env.condition(c, True) for c in conjuncts(having))
     return Body(factors, env, inner, outputs, tuple(aggregates))
+
+
+def _resolved(
+    group: tuple[Scalar, ...], outputs: tuple[Output, ...], inner: Env
+) -> Iterator[Scalar]:
+    """The expressions of GROUP BY, aliases and positions replaced by what they stand for."""
+    for expr in group:
+        expr = by_alias(expr, outputs, inner, columns_first=True)
+        refuse_aggregates(expr, "GROUP BY")
+        yield expr
+
+
+def _leave_out(
+    query: Select, known: dict[Scalar, Val], outputs: tuple[Output, ...], inner: Env
+) -> tuple[Expr, ...]:
+    """Where this is one of several groupings, the keys that it leaves out are NULL.
+
+    GROUPING(key) is 1 for them; GROUPING_ID() has the bits of all the keys, the first one highest.
+    """
+    nothing: list[Expr] = []
+    bits = 0
+    all_keys = tuple(_resolved(query.keys, outputs, inner))
+    for expr in all_keys:
+        is_out = int(expr not in known)
+        bits = 2 * bits + is_out
+        if is_out:
+            var = inner.names.fresh("left_out")
+            nothing.append(Lift(var, NULL))
+            known[expr] = column(var, inner.value(expr).type.or_null())
+        known[Call("grouping", (expr,))] = Val(const(is_out), INT)
+    if query.keys:
+        for call in (Call("grouping_id", ()), Call("grouping_id", all_keys)):
+            known[call] = Val(const(bits), INT)
+    return tuple(nothing)
 
 
 def _aggregate(e: Aggregate, group: Group) -> Val:

@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from freshview.calculus.build import NULL, add, mul, sum_
+from freshview.calculus.build import NULL, add, exists, mul, sum_
 from freshview.calculus.schema import Column, Query
 from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var
 from freshview.calculus.types import common
 from freshview.calculus.walk import freshen, rename, variables
 from freshview.errors import AmbiguousName, TypeProblem, UnknownName, UnsupportedSql
+from freshview.sql.lower.combined import combined
 from freshview.sql.lower.conditions.null_rejecting import never_null
+from freshview.sql.lower.constant_rows import constant_rows
 from freshview.sql.lower.env import Env
+from freshview.sql.lower.pivots import pivoted, unpivoted
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound, FromItem, Scope, hint
-from freshview.sql.terms import Compare, Derived, From, Join, Name, Ref, Scalar, Table
+from freshview.sql.terms import (
+    Combined,
+    Compare,
+    Derived,
+    From,
+    Join,
+    Name,
+    Pivot,
+    Ref,
+    Scalar,
+    Table,
+    Unpivot,
+    Values,
+)
 from freshview.sql.walk import conjuncts
 
 
@@ -47,24 +63,39 @@ class Joined:
         return Joined(self.factors, items, loose(self.plain))
 
 
+NOTHING = Joined((), (), ())
+
+
 def sources(items: tuple[From, ...], env: Env) -> Joined:
     """All of FROM; `env` is that of the SELECT around."""
-    done = Joined((), (), ())
+    done = NOTHING
     for item in items:
-        done = _beside(done, source(item, env), item)
+        done = _beside(done, source(item, env, done), item)
     return done
 
 
-def source(item: From, env: Env) -> Joined:
-    """One FROM item."""
+def source(item: From, env: Env, before: Joined = NOTHING) -> Joined:
+    """One FROM item; one that is LATERAL may read those before it."""
     match item:
         case Table():
             return _table(item, env)
-        case Derived(query, alias, columns):
-            rows = env.rows(query)
+        case Derived(query, alias, columns, lateral=lateral):
+            around = replace(env, scope=before.scope(env.scope)) if lateral else env
+            rows = around.rows(query)
             return _item(rows.term, alias, rows.columns, columns, item)
+        case Combined(alias=alias):
+            rows = combined(item, env)
+            return _item(rows.term, alias, rows.columns, (), item)
+        case Values(alias=alias):
+            rows = constant_rows(item, env)
+            return _item(rows.term, alias, rows.columns, (), item)
+        case Pivot(table, alias=alias) | Unpivot(table, alias=alias):
+            names = [c.name for c in source(table, env, before).plain]
+            pivot = pivoted(item, names) if isinstance(item, Pivot) else unpivoted(item, names)
+            rows = env.rows(pivot)
+            return _item(rows.term, alias, rows.columns, (), item)
         case Join():
-            return _join(item, env)
+            return _join(item, env, before)
 
 
 def _beside(left: Joined, right: Joined, at: From) -> Joined:
@@ -110,6 +141,7 @@ def _table(item: Table, env: Env) -> Joined:
             at=item.at,
         )
     relation = env.catalog.relation(name)
+    env.notes.update(dict.fromkeys(relation.notes))
     columns = _columns(item, relation.columns, env)
     atom = Rel(relation.name, tuple(b.var for b in columns))
     done = _item(atom, item.alias, columns, item.columns, item)
@@ -151,8 +183,10 @@ def _definition(item: Table, query: Query, env: Env) -> Joined:
     return _item(term, item.alias, columns, item.columns, item)
 
 
-def _join(j: Join, env: Env) -> Joined:
-    left, right = source(j.left, env), source(j.right, env)
+def _join(j: Join, env: Env, before: Joined) -> Joined:
+    left = source(j.left, env, before)
+    _refuse_lateral(j)
+    right = source(j.right, env, _seen(before, left))
     both = _beside(left, right, j)
     shared = _shared(j, left, right)
     tests: list[Scalar] = [
@@ -161,6 +195,10 @@ def _join(j: Join, env: Env) -> Joined:
     ]
     inner = replace(env, scope=both.scope(env.scope))
     tests += [inner.resolve(c) for c in conjuncts(j.on)]
+    if j.kind in ("semi", "anti"):
+        matches = closed(*right.factors, *(inner.condition(t, True) for t in tests))
+        test = exists(matches) if j.kind == "semi" else no_row(matches, env.names)
+        return replace(left, factors=(*left.factors, test))
     if j.kind == "inner":
         holds = tuple(inner.condition(t, True) for t in tests)
         known = frozenset().union(*(never_null(t, inner) for t in tests))
@@ -174,6 +212,21 @@ def _join(j: Join, env: Env) -> Joined:
         left = left.nullable()
     shared = _shared(j, left, right)
     return _merged(j, left, right, shared, env, (term,))
+
+
+def _seen(before: Joined, left: Joined) -> Joined:
+    """What a LATERAL subquery on the right of a join sees."""
+    return Joined((), before.items + left.items, before.plain + left.plain)
+
+
+def _refuse_lateral(j: Join) -> None:
+    """A LATERAL subquery has rows beside rows of the left only."""
+    if isinstance(j.right, Derived) and j.right.lateral and j.kind not in ("inner", "left"):
+        raise UnsupportedSql(
+            f"{j.kind.upper()} JOIN LATERAL is not supported",
+            instead="write JOIN LATERAL or LEFT JOIN LATERAL",
+            at=j.at,
+        )
 
 
 def _outer(j: Join, left: Joined, right: Joined, tests: list[Scalar], env: Env) -> Expr:

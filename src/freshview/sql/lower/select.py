@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from freshview.calculus.build import NULL, add, exists, is_zero, mul, sum_
-from freshview.calculus.terms import Expr, Lift, Top, Var
+from freshview.calculus.build import NULL, add, mul, sum_
+from freshview.calculus.terms import Expr, Lift, Order, Var
 from freshview.calculus.walk import freshen
 from freshview.errors import TypeProblem, UnsupportedSql
 from freshview.sql.lower.cardinality import at_most_one, is_one_row
+from freshview.sql.lower.combined import combined
 from freshview.sql.lower.conditions.null_rejecting import never_null
 from freshview.sql.lower.env import Env, Rows
 from freshview.sql.lower.group_by import Body, group_by, is_aggregated, refuse_aggregates
 from freshview.sql.lower.joins import sources
-from freshview.sql.lower.order_by import break_ties, order_by
+from freshview.sql.lower.order_by import arranged, order_by
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound
 from freshview.sql.lower.select_list import bind_column, select_list
@@ -21,34 +22,77 @@ from freshview.sql.lower.val import Val, not_null
 from freshview.sql.lower.windows import within
 from freshview.sql.terms import (
     Aggregate,
+    Combined,
+    Item,
     Lifted,
+    Literal,
+    Name,
     Scalar,
     Select,
+    Star,
 )
 from freshview.sql.walk import conjuncts, parts
 
 
 def rows(query: Select, env: Env, *, top: bool = False) -> Rows:
     """The rows of a SELECT; `env` is that of the SELECT around it."""
+    if query.sets:
+        return _groupings(query, env, top=top)
     body = _body(query, env)
     factors = list(body.factors)
     columns: list[Bound] = []
     for output in body.outputs:
         columns.append(bind_column(output, factors, {c.var for c in columns}, body.env))
-    order, hidden = order_by(query, body, columns, factors, top=top)
+    order, hidden = order_by(query, body, columns, factors)
     keys = tuple(c.var for c in columns) + tuple(b.var for b in hidden)
     term = sum_(keys, product(*factors))
-    if query.distinct:
-        term = exists(term)
-    if query.limit is not None and not is_zero(term):
-        term = Top((), break_ties(order, columns), query.limit, term)
-        term = sum_(tuple(c.var for c in columns), term)
-    return Rows(term, tuple(columns), order if top else ())
+    return arranged(query, term, columns, order, env, top=top)
+
+
+def _groupings(query: Select, env: Env, *, top: bool) -> Rows:
+    """GROUPING SETS: the rows of one grouping after the other.
+
+    What ORDER BY names and nobody selects is one more column of each of them.
+    """
+    items = [*query.items]
+    positions: list[int] = []
+    for key in query.order:
+        position = _position(key.expr, items)
+        if position is None and query.distinct:
+            raise UnsupportedSql(
+                "ORDER BY of DISTINCT rows names an expression that is not selected",
+                instead="add it to the SELECT list",
+                at=key.at,
+            )
+        positions.append(len(items) if position is None else position)
+        items += [Item(key.expr, "sort", key.at)] if position is None else []
+    one = replace(query, items=tuple(items), order=(), limit=None, offset=0, distinct=False)
+    arms = tuple(replace(one, group=s, sets=()) for s in query.sets)
+    whole = combined(Combined("union", True, arms, "", query.at), env)
+    order = tuple(
+        Order(whole.columns[i].var, key.descending, key.nulls_first)
+        for i, key in zip(positions, query.order, strict=True)
+    )
+    columns = whole.columns[: len(query.items)]
+    return arranged(query, whole.term, columns, order, env, top=top)
+
+
+def _position(e: Scalar, items: list[Item | Star]) -> int | None:
+    """Which item an ORDER BY names: by its position, its alias or all of it."""
+    if isinstance(e, Literal) and type(e.value) is int and 1 <= e.value <= len(items):
+        return e.value - 1
+    for i, item in enumerate(items):
+        if isinstance(item, Item):
+            alias = (item.name or "").lower()
+            if item.expr == e or (isinstance(e, Name) and not e.table and e.name.lower() == alias):
+                return i
+    return None
 
 
 def count(query: Select, env: Env) -> Expr:
     """How many rows a SELECT has; what it selects does not matter, if it can be computed."""
-    if query.distinct or query.order or query.limit is not None:
+    whole = query.distinct or query.order or query.sets or query.offset
+    if whole or query.limit is not None:
         return closed(rows(query, env).term)
     body = _body(query, env)
     for output in body.outputs:
@@ -113,7 +157,8 @@ def _body(query: Select, env: Env) -> Body:
         known = never_null(test, inner)
         inner = replace(inner, scope=inner.scope.without_null(known))
     outputs = select_list(query, inner)
-    clauses = (query.where, query.having, *query.group, *(k.expr for k in query.order))
+    grouped = (*query.group, *query.keys)
+    clauses = (query.where, query.having, *grouped, *(k.expr for k in query.order))
     for e in (*(o.expr for o in outputs), *(c for c in clauses if c is not None)):
         _refuse_lifted(e)
     if is_aggregated(query, outputs):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from freshview.calculus.scope import outs
 from freshview.calculus.terms import Expr, Var
-from freshview.errors import UnknownName, UnsupportedSql
+from freshview.errors import AmbiguousName, UnknownName, UnsupportedSql
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.products import assign
 from freshview.sql.lower.scope import Bound, hint
-from freshview.sql.terms import Aggregate, Call, Item, Literal, Name, Ref, Scalar, Select
+from freshview.sql.terms import Aggregate, Call, Item, Literal, Name, Ref, Scalar, Select, Star
 from freshview.sql.walk import rewrite
 
 
@@ -25,21 +26,25 @@ class Output:
 def select_list(query: Select, env: Env) -> tuple[Output, ...]:
     """The SELECT list, stars written out, names resolved."""
     outputs: list[Output] = []
+    aliases: dict[str, list[Scalar]] = {}
     for item in query.items:
         if isinstance(item, Item):
             name = item.name or _default_name(
                 item.expr, len(outputs) + 1, {o.name for o in outputs}
             )
-            outputs.append(Output(env.resolve(item.expr), name))
+            expr = _resolved(item.expr, aliases, env)
+            outputs.append(Output(expr, name))
+            if item.name:
+                aliases.setdefault(item.name.lower(), []).append(expr)
             continue
         columns = env.scope.plain
         if item.table is not None:
             table = env.scope.item(item.table)
             if table is None:
-                aliases = ", ".join(i.alias for i in env.scope.items)
+                there = ", ".join(i.alias for i in env.scope.items if not i.alias.startswith("#"))
                 raise UnknownName(
                     f"there is no table '{item.table}' in FROM",
-                    instead=f"name one of {aliases}" if aliases else "name it in FROM",
+                    instead=f"name one of {there}" if there else "name it in FROM",
                     at=item.at,
                 )
             columns = table.columns
@@ -47,8 +52,49 @@ def select_list(query: Select, env: Env) -> tuple[Output, ...]:
             raise UnsupportedSql(
                 "there is a * without FROM", instead="name a table in FROM", at=item.at
             )
+        columns = _without(item, columns)
         outputs += [Output(Ref(c.var, c.type, c.name, item.at), c.name) for c in columns]
     return tuple(outputs)
+
+
+def _resolved(e: Scalar, aliases: Mapping[str, list[Scalar]], env: Env) -> Scalar:
+    """An item of the list; a name that is no column may be that of an item before it."""
+
+    def rule(x: Scalar) -> Scalar | None:
+        if not isinstance(x, Name):
+            return None
+        try:
+            return env.resolve(x)
+        except UnknownName:
+            before = aliases.get(x.name.lower(), []) if x.table is None else []
+            if not before:
+                raise
+            if len(before) > 1:
+                raise AmbiguousName(
+                    f"two columns before this one are called '{x.name}'",
+                    instead="rename one",
+                    at=x.at,
+                ) from None
+            return before[0]
+
+    return rewrite(e, rule)
+
+
+def _without(star: Star, columns: tuple[Bound, ...]) -> tuple[Bound, ...]:
+    """The columns of a star but for those that EXCEPT names."""
+    names = {c.name.lower() for c in columns}
+    for name in star.without:
+        if name.name.lower() not in names:
+            raise UnknownName(
+                f"there is no column '{name.name}' to leave out",
+                instead="the columns here are " + ", ".join(c.name for c in columns),
+                at=name.at,
+            )
+    gone = {n.name.lower() for n in star.without}
+    left = tuple(c for c in columns if c.name.lower() not in gone)
+    if not left:
+        raise UnsupportedSql("EXCEPT leaves no column", instead="name fewer", at=star.at)
+    return left
 
 
 def _default_name(e: Scalar, position: int, used: set[str]) -> str:

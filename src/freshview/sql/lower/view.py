@@ -18,7 +18,8 @@ from freshview.sql.lower.conjunctive import check_conjunctive
 from freshview.sql.lower.env import Rows
 from freshview.sql.lower.select import rows as select_rows
 from freshview.sql.lower.translate import environment
-from freshview.sql.terms import CreateView, Item, Name
+from freshview.sql.statements import CreateView
+from freshview.sql.terms import Item, Name
 
 MOST_VARIABLES = 20_000
 """Variables of a query, copies of its parts included: conditions inside conditions multiply."""
@@ -48,7 +49,9 @@ def lower(
     try:
         if statement.factorized:
             check_conjunctive(statement.query)
-        rows = _rows(statement, catalog)
+        rows, notes = _rows(statement, catalog)
+        ignored = (f"{c} of '{statement.name}' is ignored" for c in statement.ignored)
+        notes = (*notes, *ignored)
         check_bound(rows.term)
         infer(rows.term, catalog.schema())
     except FreshviewError as problem:
@@ -72,27 +75,30 @@ def lower(
     title = name or statement.name or "query"
     vars = tuple(b.var for b in rows.columns)
     over = catalog.views_read(term)
-    return Query(title, columns, vars, term, rows.order, statement.factorized, over)
+    return Query(title, columns, vars, term, rows.order, statement.factorized, over, notes)
 
 
-def _rows(statement: CreateView, catalog: Catalog) -> Rows:
-    """The rows of a view: the views that it reads are written out, unless that is too large."""
+def _rows(statement: CreateView, catalog: Catalog) -> tuple[Rows, tuple[str, ...]]:
+    """The rows of a view, and what is to be said of them.
 
-    def rows(catalog: Catalog, most: int) -> Rows:
+    The views that it reads are written out, unless that is too large.
+    """
+
+    def rows(catalog: Catalog, most: int) -> tuple[Rows, tuple[str, ...]]:
         env = environment(catalog, Names(most=most))
-        return select_rows(statement.query, env, top=True)
+        return select_rows(statement.query, env, top=True), tuple(env.notes)
 
     if statement.factorized or not catalog.views:
         return rows(catalog, MOST_VARIABLES)
     try:
         whole = rows(catalog, MOST_WRITTEN_OUT)
-        if size(whole.term) <= LARGEST:
+        if size(whole[0].term) <= LARGEST:
             return whole
     except TooDeep:
         pass
     apart = rows(replace(catalog, written_out=False), MOST_VARIABLES)
     named = {q.name for q in catalog.views.values()}
-    return apart if named & relations(apart.term) else rows(catalog, MOST_VARIABLES)
+    return apart if named & relations(apart[0].term) else rows(catalog, MOST_VARIABLES)
 
 
 def _numbered(columns: tuple[Column, ...]) -> tuple[Column, ...]:

@@ -24,9 +24,6 @@ _REMEDIES = {
     "window": ("OVER", "a GROUP BY, or a join with a grouped subquery,"),
     "star": ("*", "COUNT(*)"),
     "ilike": ("ILIKE", "LOWER(x) LIKE 'pattern in lower case'"),
-    "rollup": ("ROLLUP", "one view for each grouping"),
-    "cube": ("CUBE", "one view for each grouping"),
-    "groupingsets": ("GROUPING SETS", "one view for each grouping"),
     "intdiv": ("DIV", "CAST(a / b AS INT)"),
 }
 """What the parser reads and we do not maintain: its SQL name, and what to write."""

@@ -27,6 +27,7 @@ _SQL_WORDS = {
     "all": "GROUP BY ALL",
     "recursive": "WITH RECURSIVE",
     "except_": "* EXCEPT",
+    "by_name": "BY NAME",
     "replace": "* REPLACE",
     "sort": "SORT BY",
     "cluster": "CLUSTER BY",

@@ -5,46 +5,102 @@ from __future__ import annotations
 from typing import Literal as OneOf
 
 from freshview.errors import AmbiguousName
+from freshview.sql.parse.from_items import column_names, from_items, nameless, values
+from freshview.sql.parse.groupings import groups
 from freshview.sql.parse.node import Node
 from freshview.sql.terms import (
+    Combined,
     Cte,
     Derived,
     From,
     Item,
-    Join,
+    Name,
     OrderKey,
     Scalar,
     Select,
     Star,
-    Table,
 )
+
+_OPERATIONS: dict[str, OneOf["union", "intersect", "except"]] = {
+    "union": "union",
+    "intersect": "intersect",
+    "except": "except",
+}
 
 
 def select(node: Node) -> Select:
-    """A SELECT with all its clauses."""
-    if node.key == "subquery" and not node.alias:
-        node.only("this")
-        return select(node["this"])
-    if node.key in ("union", "except", "intersect"):
-        node.refuse(node.key.upper(), "write one view for each side")
-    if node.key != "select":
-        node.refuse(f"{node.key.upper()} as a query", "write a SELECT")
+    """A query with all its clauses; what is no plain SELECT is one over it."""
+    match node.key:
+        case "select":
+            return _plain(node)
+        case "union" | "intersect" | "except":
+            node.only("this", "expression", "distinct", *_OUTER)
+            return _whole(node, _combined(node))
+        case "values":
+            return _whole(node, values(node))
+        case "subquery" if not node.alias:
+            node.only("this", *_OUTER)
+            inner = select(node["this"])
+            if not any(node.get(clause) for clause in _OUTER):
+                return inner
+            return _whole(node, Derived(inner, nameless(node), at=node.at))
+    node.refuse(f"{node.key.upper()} as a query", "write a SELECT")
+
+
+_OUTER = ("order", "limit", "offset", "with_")
+"""The clauses of a query that is no plain SELECT."""
+
+
+def _whole(node: Node, source: From) -> Select:
+    """SELECT * FROM source, with the clauses that stand behind it."""
+    return Select(
+        items=(Star(None, at=node.at),),
+        sources=(source,),
+        order=_order(node.get("order")),
+        limit=_limit(node.get("limit")),
+        offset=_offset(node.get("offset")),
+        ctes=_ctes(node.get("with_")),
+        at=node.at,
+    )
+
+
+def _combined(node: Node) -> Combined:
+    """Two queries; a chain of UNION ALL, or of UNION, is one of many."""
+    op, every = _OPERATIONS[node.key], not node.flag("distinct")
+    arms = [select(node["expression"])]
+    left = node["this"]
+    while op == "union" and left.key == "union" and not any(left.get(c) for c in _OUTER):
+        if every and left.flag("distinct"):
+            break  # UNION ALL behind UNION keeps what is double in the arm behind it
+        left.only("this", "expression", "distinct")
+        arms.append(select(left["expression"]))
+        left = left["this"]
+    arms.append(select(left))
+    return Combined(op, every, tuple(reversed(arms)), nameless(node), node.at)
+
+
+def _plain(node: Node) -> Select:
     node.only(
         *("expressions", "from_", "joins", "where", "group", "having", "distinct"),
-        *("order", "limit", "with_"),
+        *("order", "limit", "offset", "with_"),
     )
     distinct = node.get("distinct")
     if distinct is not None and distinct.get("on") is not None:
         distinct.refuse("DISTINCT ON", "use ORDER BY with LIMIT, or MIN and MAX with GROUP BY")
+    items = tuple(_item(n) for n in node.all("expressions"))
+    by = groups(node.get("group"), items)
     return Select(
-        items=tuple(_item(n) for n in node.all("expressions")),
-        sources=_sources(node),
+        items=items,
+        sources=from_items(node),
         where=_clause(node, "where"),
-        group=_group(node.get("group")),
+        group=by.group,
         having=_clause(node, "having"),
         distinct=distinct is not None,
         order=_order(node.get("order")),
         limit=_limit(node.get("limit")),
+        offset=_offset(node.get("offset")),
+        sets=by.sets,
+        keys=by.keys,
         ctes=_ctes(node.get("with_")),
         at=node.at,
     )
@@ -57,22 +113,25 @@ def _clause(node: Node, name: str) -> Scalar | None:
 
 def _item(node: Node) -> Item | Star:
     if node.key == "star":
-        node.only()
-        return Star(None, node.at)
+        return Star(None, _left_out(node), node.at)
     if node.key == "column" and node["this"].key == "star":
-        node["this"].only()
-        return Star(node["table"].name, node.at)
+        return Star(node["table"].name, _left_out(node["this"]), node.at)
     if node.key == "alias":
         node.only("this", "alias")
         return Item(node["this"].scalar(), node.alias, node.at)
     return Item(node.scalar(), None, node.at)
 
 
-def _group(node: Node | None) -> tuple[Scalar, ...]:
-    if node is None:
-        return ()
-    node.only("expressions")
-    return tuple(n.scalar() for n in node.all("expressions"))
+def _left_out(star: Node) -> tuple[Name, ...]:
+    """The columns of * EXCEPT (a, b)."""
+    star.only("except_")
+    names = []
+    for column in star.all("except_"):
+        name = column.scalar()
+        if not isinstance(name, Name):
+            column.refuse("* EXCEPT of an expression", "name columns")
+        names.append(name)
+    return tuple(names)
 
 
 def _order(node: Node | None) -> tuple[OrderKey, ...]:
@@ -90,12 +149,25 @@ def _order(node: Node | None) -> tuple[OrderKey, ...]:
 def _limit(node: Node | None) -> int | None:
     if node is None:
         return None
-    if node.key != "limit":
-        node.refuse(node.key.upper(), "write LIMIT")
+    if node.key == "fetch":
+        node.refuse("FETCH FIRST", "write LIMIT")
     node.only("expression")
     amount = node["expression"]
+    if amount.key == "var" and amount.name.upper() == "ALL":
+        return None
+    return _number(amount, "LIMIT")
+
+
+def _offset(node: Node | None) -> int:
+    if node is None:
+        return 0
+    node.only("expression")
+    return _number(node["expression"], "OFFSET")
+
+
+def _number(amount: Node, clause: str) -> int:
     if amount.key != "literal" or not amount.name.isdigit():
-        amount.refuse("a computed LIMIT", "write a number")
+        amount.refuse(f"a computed {clause}", "write a number")
     return int(amount.name)
 
 
@@ -105,7 +177,7 @@ def _ctes(node: Node | None) -> tuple[Cte, ...]:
     node.only("expressions")
     ctes: list[Cte] = []
     for cte in node.all("expressions"):
-        cte.only("this", "alias")
+        cte.only("this", "alias", "materialized")  # what is read twice is kept once in any case
         if any(cte.alias.lower() == known.name.lower() for known in ctes):
             raise AmbiguousName(
                 f"two queries of this WITH are called '{cte.alias}'",
@@ -113,86 +185,5 @@ def _ctes(node: Node | None) -> tuple[Cte, ...]:
                 at=cte.at,
             )
         query = select(cte["this"])
-        ctes.append(Cte(cte.alias, _columns(cte), query, cte.at))
+        ctes.append(Cte(cte.alias, column_names(cte), query, cte.at))
     return tuple(ctes)
-
-
-def _columns(node: Node) -> tuple[str, ...]:
-    alias = node.get("alias")
-    return () if alias is None else tuple(n.name for n in alias.all("columns"))
-
-
-def _sources(node: Node) -> tuple[From, ...]:
-    """The FROM clause: a comma binds weaker than any JOIN."""
-    first = node.get("from_")
-    if first is None:
-        return ()
-    first.only("this")
-    done: list[From] = []
-    current = _source(first["this"])
-    for join in [*first["this"].all("joins"), *node.all("joins")]:
-        if _is_comma(join):
-            done.append(current)
-            current = _source(join["this"])
-        else:
-            current = _join(current, join)
-    return (*done, current)
-
-
-def _is_comma(join: Node) -> bool:
-    start = join["this"].start
-    return start is not None and join.script.before(start) == ","
-
-
-def _source(node: Node) -> From:
-    if node.key == "table":
-        node.only("this", "alias", "joins")
-        return Table(node.name, node.alias or node.name, _columns(node), node.at)
-    if node.key == "subquery":
-        node.only("this", "alias", "joins")
-        inner = node["this"]
-        if inner.key in ("table", "subquery") and not node.alias:
-            return _parenthesis(inner)
-        if not node.alias:
-            node.refuse("a subquery without a name", "write (SELECT ...) AS name")
-        return Derived(select(inner), node.alias, _columns(node), node.at)
-    node.refuse(f"{node.key.upper()} in FROM", "name a table, a view or a subquery")
-
-
-def _parenthesis(node: Node) -> From:
-    current = _source(node)
-    for join in node.all("joins"):
-        if _is_comma(join):
-            join.refuse("a comma inside parentheses in FROM", "write CROSS JOIN")
-        current = _join(current, join)
-    return current
-
-
-_SIDES: dict[str, OneOf["inner", "left", "right", "full"]] = {
-    "": "inner",
-    "LEFT": "left",
-    "RIGHT": "right",
-    "FULL": "full",
-}
-
-
-def _join(left: From, node: Node) -> From:
-    node.only("this", "side", "kind", "method", "on", "using")
-    side, kind, method = node.word("side"), node.word("kind"), node.word("method")
-    if side not in _SIDES or kind not in ("", "INNER", "OUTER", "CROSS"):
-        node.refuse(f"{side} {kind} JOIN".strip(), "write it with EXISTS or NOT EXISTS")
-    if method not in ("", "NATURAL"):
-        node.refuse(f"{method} JOIN", "write an explicit JOIN")
-    on, using = node.get("on"), node.all("using")
-    right = node["this"]
-    source = _source(right)
-    for nested in right.all("joins"):
-        source = _join(source, nested)
-    return Join(
-        _SIDES[side],
-        left,
-        source,
-        None if on is None else on.scalar(),
-        None if method else tuple(n.name for n in using),
-        node.at,
-    )

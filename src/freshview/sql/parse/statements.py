@@ -25,7 +25,8 @@ from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
 from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
-from freshview.sql.terms import CreateView, Select, Statement
+from freshview.sql.statements import CreateView, Statement
+from freshview.sql.terms import Select
 
 GRAMMAR = Grammar(scalar, select)
 
@@ -99,6 +100,15 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
     try:
         if not cursor.accept("CREATE"):
             return CreateView(None, (), _select(raw, script, at), at)
+        replaces = cursor.accept("OR", "REPLACE")
+        temporary = cursor.accept("TEMP") or cursor.accept("TEMPORARY")
+        if (replaces or temporary) and cursor.peek().word not in ("VIEW", "MATERIALIZED"):
+            what = "OR REPLACE" if replaces else "TEMPORARY"
+            raise UnsupportedSql(
+                f"CREATE {what} {cursor.peek().text} is not supported",
+                instead=f"leave {what} out: only views may be called so",
+                at=cursor.peek().at,
+            )
         if cursor.accept("STREAM"):
             return create_relation(cursor, static=False)
         if cursor.accept("TABLE"):
@@ -109,7 +119,8 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
         if not factorized:
             cursor.accept("MATERIALIZED")
         if cursor.accept("VIEW"):
-            return replace(_view(raw, cursor, script), factorized=factorized)
+            view = _view(raw, cursor, script)
+            return replace(view, factorized=factorized, replaces=replaces)
     except FreshviewError as error:
         raise error.located(at) from None
     raise UnsupportedSql(
@@ -120,18 +131,34 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
 
 
 def _view(raw: list[RawToken], cursor: Cursor, script: Script) -> CreateView:
+    if_missing = cursor.accept("IF", "NOT", "EXISTS")
     at = cursor.peek().at
     name = cursor.name()
     columns = cursor.names() if cursor.peek().text == "(" else ()
+    ignored = _view_clauses(cursor)
     begin = cursor.expect("AS")
     if cursor.index >= len(raw):
         raise SyntaxProblem(f"view '{name}' has no query", instead="write SELECT", at=begin.at)
-    return CreateView(name, columns, _select(raw[cursor.index :], script, at), at)
+    query = _select(raw[cursor.index :], script, at)
+    return CreateView(name, columns, query, at, if_missing=if_missing, ignored=ignored)
+
+
+def _view_clauses(cursor: Cursor) -> tuple[str, ...]:
+    """COMMENT and TBLPROPERTIES of a view, which are ignored."""
+    ignored: list[str] = []
+    while cursor.peek().word in ("COMMENT", "TBLPROPERTIES"):
+        ignored.append(cursor.next().word)
+        if cursor.accept("("):
+            while not cursor.accept(")") and cursor.peek().kind != "end":
+                cursor.next()
+        else:
+            cursor.next()
+    return tuple(ignored)
 
 
 def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     words = {t.token_type for t in raw[:1]}
-    if not words & {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN}:
+    if not words & {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES}:
         raise UnsupportedSql(
             f"{raw[0].text} is not supported",
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",

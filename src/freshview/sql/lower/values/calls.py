@@ -8,7 +8,7 @@ from freshview.calculus.terms import Apply, Const, Lift, Var
 from freshview.calculus.types import DATE, DOUBLE, Type, common, decimal
 from freshview.calculus.types import NULL as NULL_TYPE
 from freshview.calculus.types import ring as ring_type
-from freshview.errors import TypeProblem, UnknownName
+from freshview.errors import TypeProblem, UnknownName, UnsupportedSql
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.val import Val, combined
 from freshview.sql.lower.values.apply import apply
@@ -16,7 +16,7 @@ from freshview.sql.lower.values.bind import bare
 from freshview.sql.lower.values.casts import cast, rounded
 from freshview.sql.lower.values.coerce import coerce, text_literal
 from freshview.sql.lower.values.fold import fold
-from freshview.sql.terms import Case, Compare, Literal, Scalar
+from freshview.sql.terms import Call, Case, Compare, Literal, Scalar
 
 _CALLED = {"date": DATE, "double": DOUBLE, "decimal": decimal(0)}
 """Casts that are written as calls; the parser reads those to other types as CAST."""
@@ -30,12 +30,24 @@ def call(fn: str, args: tuple[Scalar, ...], env: Env) -> Val:
     if fn == "nullif" and len(args) == 2:
         equal = Compare("=", args[0], args[1], args[0].at)
         return env.value(Case(((equal, Literal(None, NULL_TYPE)),), args[0]))
+    if fn in ("grouping", "grouping_id"):
+        raise _no_grouping(fn, env)
     operands = [env.value(a) for a in args]
     if fn in _CALLED and len(operands) == 1:
         return cast(operands[0], _CALLED[fn], env, 10)
     if fn in _EXTREMES:
         return _extreme(fn, operands, env)
     return apply(fn, _prepared(fn, operands, env), env)
+
+
+def _no_grouping(fn: str, env: Env) -> UnsupportedSql:
+    """The error about a GROUPING that is none of those that a GROUP BY answers."""
+    word = fn.upper()
+    if any(isinstance(e, Call) and e.fn == "grouping" for e in env.known):
+        instead = "name one of the grouped expressions, or for GROUPING_ID all of them in order"
+        return UnsupportedSql(f"{word} of this is not supported", instead=instead)
+    what = f"{word} without ROLLUP, CUBE or GROUPING SETS is not supported"
+    return UnsupportedSql(what, instead="leave it out: without them every key is grouped by")
 
 
 def _prepared(fn: str, operands: list[Val], env: Env) -> list[Val]:
