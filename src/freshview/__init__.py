@@ -12,6 +12,7 @@ from freshview.errors import FreshviewError, FreshviewWarning
 if TYPE_CHECKING:
     from freshview import linear as linear
     from freshview import models as models
+    from freshview import signal as signal
     from freshview import theta as theta
     from freshview.durable.settings import FlowSettings
     from freshview.pipelines.open import materialized_view, pipeline
@@ -47,6 +48,7 @@ __all__ = [
     "models",
     "pipeline",
     "restore",
+    "signal",
     "theta",
 ]
 
@@ -79,7 +81,7 @@ def __getattr__(name: str) -> Any:
 
     So matrix programs need no SQL parser, a database no Spark, and neither the other.
     """
-    if name in ("linear", "models", "theta"):
+    if name in ("linear", "models", "signal", "theta"):
         return import_module(f"freshview.{name}")
     if name in _HOMES:
         # `Statistics` is what a view costs, so that of the data has another name here.
