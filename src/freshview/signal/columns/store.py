@@ -24,6 +24,9 @@ from freshview.signal.columns.rows import (
     sorted_rows,
 )
 
+PATIENCE = 1024
+"""So many rows are kept without a thought of forgetting some."""
+
 
 class Segment:
     """Rows in the order of groups and starts."""
@@ -216,7 +219,7 @@ class Store:
 
         Nothing is done until half of the rows have come since this last did something.
         """
-        if len(self) <= 2 * self.floor + 1024:
+        if len(self) <= 2 * self.floor + PATIENCE:
             return self
         size = len(threshold)
         forgotten = np.full(size, MAX_TIME)

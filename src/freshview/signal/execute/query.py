@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freshview.errors import NotAdmitted, UnknownName
+from freshview.signal.columns import store
 from freshview.signal.columns.directory import Directory
 from freshview.signal.columns.ranges import MIN_TIME
 from freshview.signal.columns.rows import Rows, concat, consolidated, order_by_group
@@ -113,7 +114,7 @@ class Query:
     @property
     def stored(self) -> int:
         """How many rows the operators remember, the result apart."""
-        return sum(len(store) for state in self._states for store in state)
+        return sum(len(part) for state in self._states for part in state)
 
     def _run(
         self, changes: dict[int, Rows], progress: dict[Source, Progress], forget: bool = False
@@ -134,7 +135,7 @@ class Query:
             raise self._not_there(e.row) from None
         self._states, self._progress, self._result = states, progress, result
         self._since_forgotten += sum(len(c) for c in changes.values())
-        if forget or self._since_forgotten > max(1024, self.stored // 2):
+        if forget or self._since_forgotten > max(store.PATIENCE, self.stored // 2):
             self._forget()
         return self._events(change, True)
 
