@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from freshview import dataflow as dataflow
     from freshview import linear as linear
     from freshview import models as models
+    from freshview import signal as signal
     from freshview import theta as theta
     from freshview.durable.settings import FlowSettings
     from freshview.pipelines.open import materialized_view, pipeline
@@ -49,6 +50,7 @@ __all__ = [
     "models",
     "pipeline",
     "restore",
+    "signal",
     "theta",
 ]
 
@@ -81,7 +83,7 @@ def __getattr__(name: str) -> Any:
 
     So matrix programs need no SQL parser, a database no Spark, and neither the other.
     """
-    if name in ("dataflow", "linear", "models", "theta"):
+    if name in ("dataflow", "linear", "models", "signal", "theta"):
         return import_module(f"freshview.{name}")
     if name in _HOMES:
         # `Statistics` is what a view costs, so that of the data has another name here.

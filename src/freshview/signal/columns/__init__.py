@@ -1,0 +1,1 @@
+"""Events of all groups as columns: rows, and stores that are searched by group and time."""

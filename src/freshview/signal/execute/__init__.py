@@ -1,0 +1,1 @@
+"""Queries that run: plans become operators, batches become changes of the result."""

@@ -1,0 +1,1 @@
+"""What users write: streams, signals and uniform signals, with the operators legal on each."""

@@ -1,0 +1,1 @@
+"""The operators of signal queries: each turns changes of its inputs into changes of its result."""
