@@ -24,7 +24,8 @@ from freshview.runtime.database.connect import connect
 from freshview.runtime.settings import EngineChoice
 from freshview.runtime.views.view import ViewHandle
 from freshview.sql.lower.view import lower
-from freshview.sql.terms import CreateView, Item, Scalar, Select, Table
+from freshview.sql.statements import CreateView
+from freshview.sql.terms import Item, Scalar, Select, Table
 from freshview.temporal import (
     Between,
     FullHistory,

@@ -12,19 +12,22 @@ from freshview.dataflow.plan.terms import Join as JoinNode
 from freshview.dataflow.plan.walk import column, fields, inputs, times, with_inputs
 from freshview.errors import FreshviewError, UnknownName, UnsupportedSql
 from freshview.sql.parse.statements import parse
+from freshview.sql.statements import CreateRelation, CreateView
 from freshview.sql.terms import (
     Aggregate,
-    CreateRelation,
-    CreateView,
+    Combined,
     Derived,
     From,
     Interval,
     Item,
     Join,
     Literal,
+    Pivot,
     Select,
     Star,
     Table,
+    Unpivot,
+    Values,
 )
 from freshview.sql.walk import inside
 from freshview.temporal import Sliding
@@ -105,16 +108,15 @@ class _Reader:
         match item:
             case Table(name, alias, columns):
                 return self._table(name, alias, columns, item)
-            case Derived(query, alias, columns):
+            case Derived(query, alias, columns, lateral=False):
                 return _aliased(self.plan(query), alias, columns)
-            case Join(kind, left, right, on, using):
-                if kind != "inner" or using != ():
-                    what = f"a {kind} join" if kind != "inner" else "USING"
-                    raise UnsupportedSql(
-                        f"{what} is not in plans yet", instead=ELSEWHERE, at=item.at
-                    )
+            case Join("inner", left, right, on, ()):
                 conditions = () if on is None else (on,)
                 return build.join(self._source(left), self._source(right), conditions)
+            case _:
+                raise UnsupportedSql(
+                    f"{_construct(item)} is not in plans", instead=ELSEWHERE, at=item.at
+                )
 
     def _table(self, name: str, alias: str, columns: tuple[str, ...], at: Table) -> Plan:
         if name.lower() in self.views:
@@ -129,6 +131,19 @@ class _Reader:
         relation = self.relations[name.lower()]
         scan = build.scan(relation, alias)
         return _aliased(scan, alias, columns) if columns else scan
+
+
+def _construct(item: Derived | Combined | Values | Pivot | Unpivot | Join) -> str:
+    """What a source that no plan has is called in SQL."""
+    match item:
+        case Derived():
+            return "LATERAL"
+        case Combined(op):
+            return op.upper()
+        case Join(kind):
+            return f"{kind.upper()} JOIN" if kind != "inner" else "NATURAL JOIN or USING"
+        case _:
+            return type(item).__name__.upper()
 
 
 def _aliased(p: Plan, alias: str, columns: tuple[str, ...]) -> Plan:
@@ -148,6 +163,8 @@ def _items(item: Item | Star, p: Plan) -> list[Item]:
         for f in fields(p)
         if item.table is None or f.table.lower() == item.table.lower()
     ]
+    if item.without:
+        raise UnsupportedSql("* EXCEPT is not in plans", instead="name the columns", at=item.at)
     if not every:
         raise UnknownName(f"there is no table '{item.table}'", instead="name one of FROM")
     return every
@@ -202,6 +219,8 @@ def _refuse(query: Select) -> None:
         "DISTINCT": query.distinct,
         "ORDER BY": bool(query.order),
         "LIMIT": query.limit is not None,
+        "OFFSET": query.offset != 0,
+        "GROUPING SETS": bool(query.sets),
         "WITH": bool(query.ctes),
     }
     for clause, is_there in clauses.items():

@@ -13,8 +13,8 @@ from freshview.dataflow.plan.terms import BadPlan, Field
 from freshview.errors import AmbiguousName, UnknownName
 from freshview.sql.catalog import Catalog
 from freshview.sql.lower.view import lower
+from freshview.sql.statements import CreateView
 from freshview.sql.terms import (
-    CreateView,
     ExistsQuery,
     Item,
     Name,

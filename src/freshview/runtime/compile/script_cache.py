@@ -88,8 +88,8 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
             pairs = tuple((str(k), v) for k, v in options)
             source = Source(kind, tuple(arguments), framing, format_, pairs)
         event_time = time and EventTime(*time)
-        rest = (tuple(key), event_time, tuple(notes))
-        relation = Relation(name, _columns(columns), static, *rest)
+        details = (tuple(key), event_time, tuple(notes))
+        relation = Relation(name, _columns(columns), static, *details)
         catalog = catalog.with_relation(relation, source)
     queries = []
     for name, columns, vars, term, order, factorized, notes in entry["queries"]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, SupportsIndex, TypeAlias
 
 from freshview.calculus.schema import Query
 from freshview.calculus.types import Type
-from freshview.errors import AmbiguousName, BadRow, FreshviewError
+from freshview.errors import BadRow, FreshviewError
 from freshview.plan.options import Strategy
 from freshview.plan.switches import Switches
 from freshview.program.terms import Program
@@ -116,12 +116,6 @@ class Database:
         """
         with self.still():
             catalog, queries = load_script(sql, file, self.state.catalog)
-            for query in queries:
-                if query.name.lower() in self.state.views:
-                    raise AmbiguousName(
-                        f"the view '{query.name}' is kept already, and cannot be replaced",
-                        instead="choose another name, or declare it in a new database",
-                    )
             views = [(q, self.state.settings) for q in queries]
             return self._declare(Script(sql, file), catalog, views)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, MutableMapping
 
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import base_relations
-from freshview.errors import BadRow, BadValue, FreshviewError, Place
+from freshview.errors import AmbiguousName, BadRow, BadValue, FreshviewError, Place
 from freshview.runtime.database.declarations import Declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
@@ -26,6 +26,8 @@ def declare(
     queries: Iterable[tuple[Query, DatabaseSettings]],
 ) -> list[MaintainedView]:
     """Add the relations of a catalog and views, filled with the data so far; gives the views."""
+    queries = list(queries)
+    _refuse_replacements(state, [query for query, _ in queries])
     bases = dict(state.bases)
     for relation in catalog.relations.values():
         if relation.name not in bases:
@@ -54,6 +56,15 @@ def declare(
     state.regroup(started)
     state.declarations.append(declaration)
     return list(new.values())
+
+
+def _refuse_replacements(state: State, queries: Iterable[Query]) -> None:
+    for query in queries:
+        if query.name.lower() in state.views:
+            raise AmbiguousName(
+                f"the view '{query.name}' is kept already, and cannot be replaced",
+                instead="choose another name, or declare it in a new database",
+            )
 
 
 def _start(group: ViewGroup) -> None:

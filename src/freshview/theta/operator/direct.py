@@ -15,8 +15,8 @@ import numpy as np
 from freshview.theta.local.columns import Tuples
 from freshview.theta.local.native.kernel import JoinKernel, addresses, arrays_of, numbers
 from freshview.theta.local.native.store import NativeStore
-from freshview.theta.operator.joiner import SIDES, BatchJoiner
 from freshview.theta.migration import exchanges_of
+from freshview.theta.operator.joiner import SIDES, BatchJoiner
 from freshview.theta.operator.output import Pairs, too_often
 from freshview.theta.placement import BUCKETS, Layout, address_count, finest, old_part
 from freshview.theta.terms import Groups, Hybrid, Numbers, Placement, Side
@@ -55,9 +55,7 @@ class DirectJoin:
             self._call("route", *tables)
         return tables is not None
 
-    def begin(
-        self, before: Placement, layout: Layout, joiners: Iterable[BatchJoiner]
-    ) -> bool:
+    def begin(self, before: Placement, layout: Layout, joiners: Iterable[BatchJoiner]) -> bool:
         """Enter the epoch of a layout; false, and nothing is done, where it has no tables."""
         here = self._note(joiners)
         tables = routing_tables(layout, here)

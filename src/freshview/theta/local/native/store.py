@@ -103,10 +103,10 @@ class NativeStore:
 
     def probe(self, probes: Tuples) -> tuple[Numbers, Numbers]:
         """Rows of a batch of the other side beside slots that they join."""
-        found_rows: list[Numbers] = [np.zeros(0, np.int64)]
-        found_slots: list[Numbers] = [np.zeros(0, np.int64)]
+        hit_rows: list[Numbers] = [np.zeros(0, np.int64)]
+        hit_slots: list[Numbers] = [np.zeros(0, np.int64)]
         if self._form is None or not len(probes):
-            return found_rows[0], found_slots[0]
+            return hit_rows[0], hit_slots[0]
         order = self.kernel.order(other(self.side), probes)
         arrays, start = arrays_of(probes), 0
         at, rows_at = addresses(arrays), addresses([order])[0]
@@ -115,9 +115,9 @@ class NativeStore:
                 "probe", at, rows_at, len(order), start, MOST_CANDIDATES
             )
             row, slot = self._remaining(probes, numbers(rows), numbers(slots))
-            found_rows.append(row)
-            found_slots.append(slot)
-        return np.concatenate(found_rows), np.concatenate(found_slots)
+            hit_rows.append(row)
+            hit_slots.append(slot)
+        return np.concatenate(hit_rows), np.concatenate(hit_slots)
 
     def _remaining(self, probes: Tuples, row: Numbers, slot: Numbers) -> tuple[Numbers, Numbers]:
         """The pairs for which what is not native holds as well, functions of users last."""
