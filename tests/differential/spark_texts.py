@@ -31,6 +31,10 @@ SET_OPERATIONS: tuple[str, ...] = (
 )
 
 JOINS: tuple[str, ...] = (
+    # constants have no place in the parser's tree: what follows a comma?
+    "SELECT r.a, n FROM r JOIN (VALUES (FALSE, 1), (TRUE, 2)) q (k, n) ON q.k = (r.a > 1)",
+    "SELECT r.a, n FROM r, (VALUES (FALSE, 1), (NULL, 2)) q (k, n) RIGHT JOIN u ON u.a = q.n",
+    "SELECT r.a, x.n FROM r JOIN (SELECT FALSE, 1 AS n) x ON x.n = r.a",
     "SELECT r.b FROM r LEFT SEMI JOIN s ON r.a = s.a",
     "SELECT r.b FROM r SEMI JOIN s USING (a)",
     "SELECT r.b FROM r LEFT ANTI JOIN s ON r.a = s.a",

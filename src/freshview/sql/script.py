@@ -76,3 +76,17 @@ class Script:
         while index >= 0 and self.tokens[index].text == "(":
             index -= 1
         return self.tokens[index].word if index >= 0 else ""
+
+    def opening(self, offset: int) -> int:
+        """Where the parenthesis opens that closes last before an offset; else the offset."""
+        index = bisect_right(self.tokens, offset - 1, key=lambda t: t.start) - 1
+        while index >= 0 and self.tokens[index].text != ")":
+            index -= 1
+        depth = 0
+        while index >= 0:
+            sign = "" if self.tokens[index].kind == "string" else self.tokens[index].text
+            depth += (sign == ")") - (sign == "(")
+            if depth == 0:
+                return self.tokens[index].start
+            index -= 1
+        return offset

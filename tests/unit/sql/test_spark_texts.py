@@ -8,6 +8,8 @@ from decimal import Decimal
 import pytest
 
 import freshview
+from freshview.sql.parse.statements import parse
+from freshview.sql.statements import CreateView
 
 SCRIPT = """
 CREATE STREAM t (a INT, b STRING, c INT);
@@ -80,3 +82,21 @@ def test_rows_come_in_the_order_that_is_selected() -> None:
     (view,) = db.execute("SELECT a, c FROM t ORDER BY a DESC, b, c")
     db.insert("t", T)
     assert [row[0] for row in view.rows()] == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("sources", "count"),
+    [
+        ("r, (SELECT (SELECT FALSE) AS y, 1 AS n) AS x RIGHT JOIN u ON u.a = x.n", 2),
+        ("r JOIN (SELECT FALSE, 1 AS n) RIGHT JOIN u ON u.a = n", 1),
+        ("r JOIN (SELECT ')' AS p, 1 AS n) x RIGHT JOIN u ON u.a = n", 1),
+        ("s JOIN r ON s.a = r.a, (SELECT NULL AS y, 1 AS n) x FULL JOIN u ON u.a = n", 2),
+        ("r, VALUES (FALSE, 1), (TRUE, 2) AS q (k, n) JOIN u ON u.a = n", 2),
+        ("r JOIN VALUES (1, FALSE), (FALSE, 2) AS q (k, n) JOIN u ON u.a = n", 1),
+        ("r JOIN (VALUES (1, FALSE), (FALSE, 2)) q (k, n), u", 2),
+    ],
+)
+def test_a_comma_binds_less_than_a_join(sources: str, count: int) -> None:
+    (view,) = parse(f"CREATE VIEW v AS SELECT 1 FROM {sources}")
+    assert isinstance(view, CreateView)
+    assert len(view.query.sources) == count

@@ -43,10 +43,25 @@ def nameless(node: Node) -> str:
 
 
 def _is_comma(join: Node) -> bool:
-    start = join["this"].start
-    if join["this"].key == "lateral" and start is not None:
-        start = join.script.last("LATERAL", start)
-    return start is not None and join.script.before(start) == ","
+    """Whether a source follows a comma, which binds less than JOIN: only the text tells."""
+    source, script = join["this"], join.script
+    if any(join.flag(name) for name in ("side", "method", "on", "using")):
+        return False
+    alias = source.get("alias")
+    end = source.start if alias is None else alias.start
+    if end is None:
+        return False
+    # Constants have no place: the first that is known may be inside the parentheses.
+    match source.key:
+        case "values":
+            start = script.last("VALUES", end)
+        case "lateral":
+            start = script.last("LATERAL", end)
+        case "subquery" if alias is not None:
+            start = script.opening(end)
+        case _:
+            start = source.start if source.start is not None else end
+    return script.before(start) == ","
 
 
 def _source(node: Node) -> From:
