@@ -193,6 +193,8 @@ def translate(sql: str) -> str:
 
 def _is_comma(join: exp.Join, sql: str) -> bool:
     """Whether a join was written as a comma, which binds weaker than an outer join."""
+    if any(join.args.get(name) for name in ("on", "using", "side", "method")):
+        return False  # the first constant of VALUES may stand after a comma, and has no start
     starts = [n.meta["start"] for n in join.this.walk() if "start" in n.meta]
     return bool(starts) and sql[: min(starts)].rstrip(" \n(").endswith(",")
 
