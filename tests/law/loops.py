@@ -176,7 +176,7 @@ def _same_rows(reference: ReferenceEngine, engines: Mapping[str, Interpreter], n
 
 
 def _compared_maps(program: Program) -> list[Map]:
-    """Those that do not tell which row of a batch came last: engines take rows in their own order."""
+    """Not those that tell which row of a batch came last: engines take rows in their own order."""
     by_row = any(t.event != "batch" for t in program.triggers)
     return [m for m in program.maps if not (by_row and m.is_change)]
 
