@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -56,6 +56,10 @@ class Catalog:
         """Whether a relation or a view has this name."""
         return name.lower() in self.relations or name.lower() in self.views
 
+    def names(self) -> set[str]:
+        """The names of all relations, views and their parts."""
+        return {r.name for r in self.relations.values()} | self._derived().keys()
+
     def relation(self, name: str) -> Relation:
         """The base relation of this name."""
         if str(name).lower() not in self.relations:
@@ -81,6 +85,10 @@ class Catalog:
             relations=MappingProxyType({**self.relations, key: relation}),
             sources=MappingProxyType(dict(sources)),
         )
+
+    def with_parts(self, parts: Iterable[Query]) -> Catalog:
+        """The catalog with parts of a query that is on its way."""
+        return replace(self, views={**self.views, **{q.name: q for q in parts}})
 
     def with_view(self, query: Query) -> Catalog:
         """The catalog with one more view."""
@@ -119,18 +127,28 @@ class Catalog:
 
     def views_read(self, term: Expr) -> tuple[Query, ...]:
         """The views that a term reads as relations, each behind those that it reads itself."""
-        views = {q.name: q for q in self.views.values()}
+        derived = self._derived()
         over: dict[str, Query] = {}
-        for name in sorted(relations(term) & views.keys()):
-            over |= {q.name: q for q in views[name].over}
-            over[name] = replace(views[name], over=(), order=())
+
+        def add(e: Expr) -> None:
+            for name in sorted(relations(e) & derived.keys() - over.keys()):
+                add(derived[name].term)
+                over[name] = derived[name]
+
+        add(term)
         return tuple(over.values())
+
+    def _derived(self) -> dict[str, Query]:
+        """The views and their parts: what a term may read beside base relations."""
+        views = self.views.values()
+        parts = {p.name: p for q in views for p in q.over}
+        return parts | {q.name: replace(q, over=(), order=()) for q in views}
 
     def schema(self) -> Schema:
         """The column types of all relations, and of views read as such, for type inference."""
-        types = row_types(self.relations.values(), self.views.values())
+        types = row_types(self.relations.values(), self._derived().values())
         return Schema(types, functions=self.functions)
 
     def _refuse_second(self, name: str) -> None:
-        if self.has(name):
+        if self.has(name) or name in self._derived():
             raise AmbiguousName(f"'{name}' is already declared", instead="choose another name")

@@ -62,7 +62,13 @@ def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, A
     return {
         "relations": [_show_relation(r, after.sources.get(key)) for key, r in new],
         "queries": [_show_query(q) for q in queries],
+        "parts": [[_show_query(p) for p in _parts(q, after)] for q in queries],
     }
+
+
+def _parts(q: Query, catalog: Catalog) -> list[Query]:
+    """The derived relations of a view that are no views themselves."""
+    return [p for p in q.over if p.name.lower() not in catalog.views]
 
 
 def _show_relation(r: Relation, source: Source | None) -> list[object]:
@@ -92,15 +98,27 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
         relation = Relation(name, _columns(columns), static, *details)
         catalog = catalog.with_relation(relation, source)
     queries = []
-    for name, columns, vars, term, order, factorized, notes in entry["queries"]:
-        keys = tuple(Order(*o) for o in order)
-        body = read(term)
-        over = catalog.views_read(body)
-        rest = (keys, factorized, over, tuple(notes))
-        query = Query(name, _columns(columns), tuple(vars), body, *rest)
+    for shown, parts in zip(entry["queries"], entry["parts"], strict=True):
+        query = _query(*shown)
+        known = catalog.with_parts(_query(*part) for part in parts)
+        query = replace(query, over=known.views_read(query.term))
         queries.append(query)
-        catalog = catalog.without_view(name).with_view(query)
+        catalog = catalog.without_view(query.name).with_view(query)
     return catalog, queries
+
+
+def _query(
+    name: str,
+    columns: list[tuple[str, str, bool]],
+    vars: list[str],
+    term: str,
+    order: list[tuple[Any, ...]],
+    factorized: bool,
+    notes: list[str],
+) -> Query:
+    keys = tuple(Order(*o) for o in order)
+    rest = (keys, factorized, (), tuple(notes))
+    return Query(name, _columns(columns), tuple(vars), read(term), *rest)
 
 
 def _show_columns(columns: tuple[Column, ...]) -> list[object]:

@@ -16,6 +16,7 @@ from freshview.errors import AmbiguousName, FreshviewError, Place, TooDeep, Type
 from freshview.sql.catalog import Catalog
 from freshview.sql.lower.conjunctive import check_conjunctive
 from freshview.sql.lower.env import Rows
+from freshview.sql.lower.parts import Parts
 from freshview.sql.lower.select import rows as select_rows
 from freshview.sql.lower.translate import environment
 from freshview.sql.statements import CreateView
@@ -49,11 +50,14 @@ def lower(
     try:
         if statement.factorized:
             check_conjunctive(statement.query)
-        rows, notes = _rows(statement, catalog)
+        title = name or statement.name or "query"
+        rows, notes, parts = _rows(statement, catalog, title)
+        known = catalog.with_parts(parts.queries)
         ignored = (f"{c} of '{statement.name}' is ignored" for c in statement.ignored)
         notes = (*notes, *ignored)
         check_bound(rows.term)
-        infer(rows.term, catalog.schema())
+        for term in (rows.term, *(q.term for q in parts.queries)):
+            infer(term, known.schema())
     except FreshviewError as problem:
         raise problem.located(statement.at) from None
     # A query that never has a row still says which columns it has.
@@ -72,21 +76,25 @@ def lower(
         columns = _numbered(columns) if statement.name is None else columns
         _check_distinct(columns, statement)
     _check_digits(columns, statement)
-    title = name or statement.name or "query"
     vars = tuple(b.var for b in rows.columns)
-    over = catalog.views_read(term)
-    return Query(title, columns, vars, term, rows.order, statement.factorized, over, notes)
+    query = Query(title, columns, vars, term, rows.order, statement.factorized, (), notes)
+    query, asked = parts.pruned(query)
+    return replace(query, over=catalog.with_parts(asked).views_read(query.term))
 
 
-def _rows(statement: CreateView, catalog: Catalog) -> tuple[Rows, tuple[str, ...]]:
-    """The rows of a view, and what is to be said of them.
+def _rows(
+    statement: CreateView, catalog: Catalog, title: str
+) -> tuple[Rows, tuple[str, ...], Parts]:
+    """The rows of a view, what is to be said of them, and the parts that they are read from.
 
     The views that it reads are written out, unless that is too large.
     """
 
-    def rows(catalog: Catalog, most: int) -> tuple[Rows, tuple[str, ...]]:
-        env = environment(catalog, Names(most=most))
-        return select_rows(statement.query, env, top=True), tuple(env.notes)
+    def rows(catalog: Catalog, most: int) -> tuple[Rows, tuple[str, ...], Parts]:
+        parts = Parts(title, Names(catalog.names()))
+        apart = None if statement.factorized else parts
+        env = environment(catalog, Names(most=most), apart)
+        return select_rows(statement.query, env, top=True), tuple(env.notes), parts
 
     if statement.factorized or not catalog.views:
         return rows(catalog, MOST_VARIABLES)
