@@ -126,6 +126,7 @@ class ThetaJoin:
 
     def to(self, sink: Sink) -> ThetaJoin:
         """Send every output to a function as well."""
+        self._hear_of_singles()
         self._sinks.append(sink)
         return self
 
@@ -183,7 +184,8 @@ class ThetaJoin:
                 return self._writers[side].insert(*row)
         output = self._run({side: ([row], 1)})
         self._start_singles()
-        return [pair for pair, count in output.rows() for _ in range(count)]
+        # While state moves, a row that went is still there beside its deletion.
+        return list(output.net().elements())
 
     @property
     def metrics(self) -> Metrics:
@@ -207,6 +209,7 @@ class ThetaJoin:
         """Begin a migration now, whatever the scheme says."""
         if self.is_migrating:
             raise BadJoin("state is still on its way", instead="call advance() until it has ended")
+        self._hear_of_singles()
         self._epochs.begin(placement)
 
     def explain(self) -> str:

@@ -79,7 +79,7 @@ class NativeStore:
     def prepare(self, form: Tuples, more: int) -> None:
         """Have room for so many more tuples of a form."""
         need = self._totals[LENGTH] + more
-        if need <= self._totals[ROOM]:
+        if self._form is not None and need <= self._totals[ROOM]:
             return
         dtypes = [a.dtype for a in form.arrays()]
         self._has_objects = any(d.kind == "O" for d in dtypes)
