@@ -71,8 +71,7 @@ def run(seed: int, kind: type[World]) -> None:
     """A world whose local joins are in C++; nothing where C++ has no index."""
     try:
         world = kind(seed, engine="native")
-    except BuildProblem as e:
-        assert "texts nor decimals" in str(e)
+    except BuildProblem:
         return
     world.run()
     if kind is World:

@@ -68,7 +68,8 @@ class SparkWorld(World):
         settings = FlowSettings(snapshot_every=rng.choice((1, 3, 100)), memory=str(folder / "mem"))
         self.kept: dict[str, Any] = {"checkpoint": folder / "checkpoint", "settings": settings}
         workers = rng.choice((None, 1, 2, 3))
-        super().__init__(seed, partial(self.first, workers))  # type: ignore[call-arg]
+        start: Any = partial(self.first, workers)
+        super().__init__(seed, start, spill_after=300 if seed % 3 == 0 else None)
 
     def first(self, workers: int | None, *what: Any, **options: Any) -> ThetaJoin:
         """The first driver."""

@@ -250,7 +250,14 @@ class SparkThetaJoin(ThetaJoin):
         timed = self.sources["R"].is_timed, self.sources["S"].is_timed
         first = self.placement
         return JoinPlan(
-            self._shape, schemas, first, self._columns, self._empty, timed, self._output_time
+            self._shape,
+            schemas,
+            first,
+            self._columns,
+            self._empty,
+            timed,
+            self._output_time,
+            self._spill,
         )
 
     def _dump(self) -> bytes:

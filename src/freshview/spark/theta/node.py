@@ -8,6 +8,7 @@ from pathlib import Path
 from freshview.durable.storage.blocks import frame, pack, unframe, unpack
 from freshview.durable.storage.files import load_whole, save_whole
 from freshview.spark.theta.blocks import Schemas
+from freshview.theta.local.reserve import Spill
 from freshview.theta.local.store import Shape, Slots
 from freshview.theta.operator.block import from_block, to_block
 from freshview.theta.operator.joiner import SIDES, Snapshot
@@ -23,17 +24,25 @@ class JoinerNode:
 
     shared = False
 
-    def __init__(self, shape: Shape, schemas: Schemas, first: Placement, parts: int) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        schemas: Schemas,
+        first: Placement,
+        parts: int,
+        spill: Spill | None = None,
+    ) -> None:
         self.shape = shape
         self.schemas = schemas
         self.first = first
         self.parts = parts
+        self.spill = spill
         self._partition: Partition | None = None
 
     def partition(self, part: int) -> Partition:
         """The joiners; there is nothing in them at first."""
         if self._partition is None:
-            self._partition = Partition(part, self.parts, self.shape, self.first)
+            self._partition = Partition(part, self.parts, self.shape, self.first, self.spill)
         return self._partition
 
     def stamp(self) -> None:

@@ -23,6 +23,7 @@ from freshview.spark.theta.blocks import (
 )
 from freshview.spark.theta.node import JoinerNode
 from freshview.temporal.terms import OutputTime
+from freshview.theta.local.reserve import Spill
 from freshview.theta.local.store import Shape
 from freshview.theta.operator.output import Pairs, collect
 from freshview.theta.operator.partition import Mail, Partition
@@ -93,6 +94,7 @@ class JoinPlan:
     empty: Pairs
     timed: tuple[bool, bool]
     output_time: OutputTime
+    spill: Spill | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ class ThetaWork(Work):
 
     def node(self, role: Role, folder: Path) -> JoinerNode:
         """See `Work`."""
-        return JoinerNode(self.plan.shape, self.plan.schemas, self.plan.first, self.workers)
+        plan = self.plan
+        return JoinerNode(plan.shape, plan.schemas, plan.first, self.workers, plan.spill)
 
     def fill(self, node: JoinerNode) -> None:
         """See `Work`: joiners begin with nothing."""

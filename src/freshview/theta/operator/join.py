@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
+from pathlib import Path
 from time import perf_counter
 from typing import TypeVar, get_args
 
@@ -31,6 +32,7 @@ from freshview.theta.local.columns import Tuples, python_rows
 from freshview.theta.local.indexes import joinable
 from freshview.theta.local.native.kernel import JoinKernel
 from freshview.theta.local.predicate import Condition, bind
+from freshview.theta.local.reserve import Spill
 from freshview.theta.local.store import Shape
 from freshview.theta.metrics import Metrics
 from freshview.theta.operator.engine import EngineName, LocalEngine, inputs_of
@@ -71,6 +73,7 @@ class ThetaJoin:
     admit comes out once, when the later of its rows comes; a deletion takes its pairs back. While
     state moves, each joiner settles `pace` bytes of it a batch at least; with None, all at once.
     A batch that raises is not joined at all. Sinks come after it: one that raises undoes nothing.
+    A joiner that has more than `spill_after` bytes of rows keeps them in files of `spill_folder`.
     """
 
     def __init__(
@@ -87,6 +90,8 @@ class ThetaJoin:
         output_time: OutputTime = "max",
         pace: int | None = 1 << 16,
         engine: EngineName = "auto",
+        spill_after: int | None = None,
+        spill_folder: str | Path | None = None,
         seed: int = 0,
     ) -> None:
         if left.name == right.name:
@@ -106,6 +111,7 @@ class ThetaJoin:
             scheme, joiners, policy, self.theta, self.window, self.sources.values()
         )
         self._metrics = Metrics()
+        self._spill = Spill.of(spill_after, spill_folder)
         self._engine = LocalEngine(engine, shape, inputs_of(self.sources), seed)
         self._kernel: JoinKernel | None = None
         self._writers: dict[Side, RowWriter] = {}
@@ -229,6 +235,8 @@ class ThetaJoin:
             self._engine.explain(),
             f"mapping now: {mapping}",
         ]
+        if self._spill is not None:
+            lines.append(str(self._spill))
         if isinstance(self._limit, TIMED) and not isinstance(self._limit, Landmark):
             silent = [s.name for s in self.sources.values() if s.delay is None]
             lines += [f"no row is purged before advance() tells the time of '{n}'" for n in silent]
@@ -236,7 +244,8 @@ class ThetaJoin:
 
     def _start(self, shape: Shape, pace: int | None) -> Epochs:
         """The joiners before any row."""
-        self._exchange = Exchange(shape, self.scheme.first(), pace, self._metrics)
+        first = self.scheme.first()
+        self._exchange = Exchange(shape, first, pace, self._metrics, spill=self._spill)
         return self._exchange
 
     def _adopt(self, rows: int) -> None:

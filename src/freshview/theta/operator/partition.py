@@ -19,6 +19,7 @@ import numpy as np
 
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples, concat
+from freshview.theta.local.reserve import Spill
 from freshview.theta.local.store import Shape
 from freshview.theta.migration import Transfers, exchanges_of
 from freshview.theta.operator.exchange import LOCAL_PACE
@@ -88,10 +89,12 @@ class Partition:
         parts: int,
         shape: Shape,
         placement: Placement,
+        spill: Spill | None = None,
     ) -> None:
         self.part = part
         self.parts = parts
         self.shape = shape
+        self.spill = spill
         self.layout = Layout(placement)
         self.before: Placement | None = None
         """The placement of the epoch before, while state is on its way."""
@@ -212,6 +215,9 @@ class Partition:
             self.progress.busiest = max(self.progress.busiest, size)
             for side, p in parcels.items():
                 self.joiners[host].store(side, p.tuples.take(p.why == KEPT))
+        if self.spill is not None:
+            for joiner in self.joiners.values():
+                joiner.spill(self.spill)
         return pairs
 
     def _joined(self, joiner: BatchJoiner, mail: Mail) -> list[Pairs]:
@@ -237,7 +243,8 @@ class Partition:
             side: [h for h, j in self.joiners.items() if side in j.retiring] for side in SIDES
         }
         stored = [[h, j.bytes("R"), j.bytes("S")] for h, j in self.joiners.items()]
-        return {"stored": stored, "retiring": retiring, **vars(p)}
+        spilled = sum(j.spilled for j in self.joiners.values())
+        return {"stored": stored, "retiring": retiring, "spilled": spilled, **vars(p)}
 
     def snapshot(self) -> tuple[Json, dict[int, Snapshot]]:
         """All that it is: values of JSON, and the state of each joiner."""
