@@ -37,6 +37,8 @@ class Slots:
     tuples: Tuples
     pinned: int
     shadowed: tuple[tuple[int, int], ...]
+    free: tuple[int, ...] | None = None
+    """Empty slots that are used again, the last one first; None where all are, in any order."""
 
 
 @dataclass(frozen=True, slots=True)

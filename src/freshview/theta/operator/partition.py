@@ -20,10 +20,10 @@ import numpy as np
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples, concat
 from freshview.theta.local.reserve import Spill
-from freshview.theta.local.store import Shape
+from freshview.theta.local.store import Shape, array_stores
 from freshview.theta.migration import Transfers, exchanges_of
 from freshview.theta.operator.exchange import LOCAL_PACE
-from freshview.theta.operator.joiner import SIDES, BatchJoiner, Snapshot
+from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStores, Snapshot
 from freshview.theta.operator.output import Pairs, check_weights
 from freshview.theta.operator.placement_text import Json, read_placement, show_placement
 from freshview.theta.placement import Layout, hosts_of
@@ -90,11 +90,13 @@ class Partition:
         shape: Shape,
         placement: Placement,
         spill: Spill | None = None,
+        make_stores: MakeStores = array_stores,
     ) -> None:
         self.part = part
         self.parts = parts
         self.shape = shape
         self.spill = spill
+        self._make_stores = make_stores
         self.layout = Layout(placement)
         self.before: Placement | None = None
         """The placement of the epoch before, while state is on its way."""
@@ -156,13 +158,14 @@ class Partition:
 
     def _end(self) -> None:
         hosts = set(hosts_of(self.placement))
-        self.joiners = {h: j for h, j in self.joiners.items() if h in hosts}
+        for host in [h for h in self.joiners if h not in hosts]:
+            self.joiners.pop(host).close()
         self.before, self._transfers, self._senders = None, None, {}
 
     def _start_joiners(self, placement: Placement) -> None:
         for host in hosts_of(placement):
             if host % self.parts == self.part and host not in self.joiners:
-                self.joiners[host] = BatchJoiner(host, self.shape)
+                self.joiners[host] = BatchJoiner(host, self.shape, self._make_stores)
 
     def _move(self, budget: float, parcels: dict[Side, list[Parcels]]) -> None:
         is_sent = {side: any(self._senders[side].values()) for side in SIDES}
@@ -263,9 +266,11 @@ class Partition:
         if head["before"] is not None:
             self._enter(read_placement(head["before"]), self.placement)
         self.progress = Progress(**head["progress"])
+        for joiner in self.joiners.values():
+            joiner.close()
         self.joiners = {}
         for host in head["hosts"]:
-            self.joiners[host] = BatchJoiner(host, self.shape)
+            self.joiners[host] = BatchJoiner(host, self.shape, self._make_stores)
             self.joiners[host].restore(snapshots.get(host, {}), self._transfers)
 
 

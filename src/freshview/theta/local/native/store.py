@@ -213,7 +213,8 @@ class NativeStore:
             return None
         shadowed = numbers(self._call("shadows")).tolist()
         pairs = zip(shadowed[::2], shadowed[1::2], strict=True)
-        return Slots(stored, self._totals[PINNED], tuple(pairs))
+        free = tuple(numbers(self._call("gone")).tolist())
+        return Slots(stored, self._totals[PINNED], tuple(pairs), free)
 
     def restore(self, slots: Slots) -> None:
         """Become what the values say; there must be nothing here yet."""
@@ -222,7 +223,8 @@ class NativeStore:
         for array, values in zip(self._arrays, slots.tuples.arrays(), strict=True):
             array[:count] = values
         shadowed = np.array(slots.shadowed, np.int64).tobytes()
-        self._call("restore", count, shadowed, slots.pinned)
+        free = None if slots.free is None else np.array(slots.free, np.int64).tobytes()
+        self._call("restore", count, shadowed, slots.pinned, free)
 
     def close(self) -> None:
         """Give the memory back."""
