@@ -504,3 +504,25 @@ def test_doubles_are_finite() -> None:
     for rows in ([(float("nan"),)], {"x": np.array([np.inf])}):
         with pytest.raises(BadRow, match="finite"):
             join.push({"r": rows})
+
+
+@pytest.mark.parametrize("scheme", ["dynamic", "hybrid"])
+def test_a_batch_that_fails_does_not_count_for_a_migration(scheme: Any) -> None:
+    def sick(r: Any, s: Any) -> bool:
+        if s[1] == -1:
+            raise ValueError("unlucky")
+        return True
+
+    on = [EQUAL, Function(sick)]
+    join, twin = (a_join(on, scheme=scheme, joiners=4, policy=Policy()) for _ in range(2))
+    rows = [(k % 3, k) for k in range(40)]
+    for each in (join, twin):
+        each.push({"r": rows, "s": rows})
+    for _ in range(3):
+        with pytest.raises(ValueError, match="unlucky"):
+            join.push({"s": [(1, -1)] * 30})
+    for k in range(12):
+        for each in (join, twin):
+            each.push({"s": [(1, k)] * 5})
+        assert join.placement == twin.placement
+        assert join.metrics.migrations == twin.metrics.migrations

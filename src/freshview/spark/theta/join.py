@@ -208,7 +208,7 @@ class SparkThetaJoin(ThetaJoin):
         for side, size in self._remote.purged().items():
             if size:
                 self.scheme.purge(side, size)
-        self._count({side: batch.tuples for side, batch in batches.items()}, 1)
+        self._count({side: batch.tuples for side, batch in batches.items()})
         if not self.is_migrating:
             self._remote.begin(self.scheme.decide(self.placement))
         horizon = self._horizon()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -295,7 +295,7 @@ class ThetaJoin:
             if size:
                 self.scheme.purge(side, size)
         tuples = {side: batch.tuples for side, batch in batches.items()}
-        self._count(tuples, 1)
+        self._count(tuples)
         try:
             if not self.is_migrating:
                 self._exchange.begin(self.scheme.decide(self.placement))
@@ -349,10 +349,10 @@ class ThetaJoin:
         admitted = tuples if usable.all() else tuples.take(usable)
         return Batch(admitted, late, count, tuples.stamps.time[timed])
 
-    def _count(self, tuples: Mapping[Side, Tuples], sign: int) -> None:
+    def _count(self, tuples: Mapping[Side, Tuples], sign: Literal[1, -1] = 1) -> None:
         for side, batch in tuples.items():
-            sizes = batch.size * batch.weight * sign
-            self.scheme.change(side, batch.key, batch.hash, sizes)
+            sizes = batch.size * batch.weight
+            self.scheme.change(side, batch.key, batch.hash, sizes, sign)
 
     def _horizon(self) -> Horizon:
         marks = self._watermarks
