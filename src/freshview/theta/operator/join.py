@@ -238,7 +238,12 @@ class ThetaJoin:
         if self._spill is not None:
             lines.append(str(self._spill))
         if isinstance(self._limit, TIMED) and not isinstance(self._limit, Landmark):
-            silent = [s.name for s in self.sources.values() if s.delay is None]
+            marks = self._watermarks
+            silent = [
+                source.name
+                for side, source in self.sources.items()
+                if source.delay is None and marks[side].at is None
+            ]
             lines += [f"no row is purged before advance() tells the time of '{n}'" for n in silent]
         return "\n".join(lines)
 
