@@ -265,7 +265,7 @@ class HybridByKey:
         r, s = self.sizes["R"], self.sizes["S"]
         tuples, pairs = r + s, r * s
         both = [tuples / max(tuples.sum(), 1), pairs / max(pairs.sum(), 1)]
-        worth = (r > 0) & (s > 0) & (tuples >= self.least)
+        worth = tuples >= self.least
         return np.where(worth, np.maximum(*both) * self.joiners, 0.0)
 
 

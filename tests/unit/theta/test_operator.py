@@ -526,3 +526,14 @@ def test_a_batch_that_fails_does_not_count_for_a_migration(scheme: Any) -> None:
             each.push({"s": [(1, k)] * 5})
         assert join.placement == twin.placement
         assert join.metrics.migrations == twin.metrics.migrations
+
+
+def test_a_frequent_value_that_has_no_partners_is_spread_as_well() -> None:
+    """Its tuples are stored all the same, since partners may come."""
+    join = a_join(EQUAL, joiners=8, scheme="hybrid")
+    join.push({"s": [(k % 50, k) for k in range(400)]})
+    for start in range(0, 4000, 400):
+        join.push({"s": [(7, start + k) for k in range(400)]})
+    assert join.metrics.skew < 1.6
+    pairs = join.push({"r": [(7, 1), (8, 2)]}).net()
+    assert sum(pairs.values()) == 4008 + 8
