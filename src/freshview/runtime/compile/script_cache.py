@@ -58,8 +58,12 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
 
 def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, Any]:
     """What a script has added to a catalog, as values that JSON holds."""
-    new = [(key, r) for key, r in after.relations.items() if key not in before.relations]
+    new = [(key, r) for key, r in after.relations.items() if before.relations.get(key) != r]
     return {
+        "dropped": [
+            *(k for k, q in before.views.items() if after.views.get(k) != q),
+            *(k for k, r in before.relations.items() if after.relations.get(k) != r),
+        ],
         "relations": [_show_relation(r, after.sources.get(key)) for key, r in new],
         "queries": [_show_query(q) for q in queries],
     }
@@ -81,6 +85,7 @@ def _show_query(q: Query) -> list[object]:
 
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
     """The catalog after a script, and its queries."""
+    catalog = catalog.without(entry["dropped"])
     for name, columns, static, key, origin, time, notes in entry["relations"]:
         source = None
         if origin is not None:
@@ -99,7 +104,7 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
         rest = (keys, factorized, over, tuple(notes))
         query = Query(name, _columns(columns), tuple(vars), body, *rest)
         queries.append(query)
-        catalog = catalog.without_view(name).with_view(query)
+        catalog = catalog.with_view(query)
     return catalog, queries
 
 

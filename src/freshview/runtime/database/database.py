@@ -23,6 +23,7 @@ from freshview.runtime.database.declarations import Declaration, Defined, Script
 from freshview.runtime.database.declare import declare, static_table
 from freshview.runtime.database.fork import HalfChanged, watch
 from freshview.runtime.database.route import Routes, route_of
+from freshview.runtime.database.session import only_declares, run
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
 from freshview.runtime.database.writer import Writer
@@ -32,6 +33,7 @@ from freshview.runtime.ingest.event_time import StreamTime
 from freshview.runtime.ingest.products import Combined, any_change, decomposed, factors_of
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.handles import factorized_handle, handle
+from freshview.runtime.views.result import Result
 from freshview.runtime.views.subscriptions import Subscriptions
 from freshview.runtime.views.view import ViewHandle
 from freshview.sql.catalog import Catalog
@@ -112,8 +114,23 @@ class Database:
     def execute(self, sql: str, file: str = "<text>") -> list[ViewHandle]:
         """Declare the streams, tables and views of a script: all of them, or, on an error, none.
 
-        Gives the views that the script declares. `file` is what errors call the script.
+        Gives the views that the script declares. `file` is what errors call the script. In a script
+        that also has statements like INSERT, each is done or refused by itself, as in `sql`.
         """
+        if only_declares(sql):
+            return self.declare_script(sql, file)
+        return run(self, sql, file, asks=False)[0]
+
+    def sql(self, sql: str, file: str = "<text>") -> Result:
+        """Run a script, one statement after the other; gives what the last one answers.
+
+        A SELECT by itself is asked once, INSERT, UPDATE, DELETE and MERGE are one change each, and
+        declarations are made as by `execute`.
+        """
+        return run(self, sql, file, asks=True)[1]
+
+    def declare_script(self, sql: str, file: str) -> list[ViewHandle]:
+        """Declare all that a script of declarations says, or, on an error, nothing."""
         with self.still():
             catalog, queries = load_script(sql, file, self.state.catalog)
             views = [(q, self.state.settings) for q in queries]
@@ -287,7 +304,19 @@ class Database:
         hooks = self._hooks.get(change.relation.name)
         return change.through(hooks) if hooks else change
 
+    def change_by(self, change: Callable[[], Change | None]) -> None:
+        """Make one change; nothing else changes while it is computed from what is there."""
+        with self.still():
+            made = change()
+            if made is not None:
+                self._follow([self._hooked(made)])
+        self._subscriptions.deliver()
+
     def _change(self, changes: Sequence[Change]) -> None:
+        self._follow(changes)
+        self._subscriptions.deliver()
+
+    def _follow(self, changes: Sequence[Change]) -> None:
         with self.lock:
             self._advance()
             if self._tiering.prepare(changes, self.state):
@@ -305,7 +334,6 @@ class Database:
             self._tiering.count_rows(changes, self.state)
             if self._routes.by_name and self._tiering.is_building:
                 self.rewire()  # it must look at every change from now on
-        self._subscriptions.deliver()
 
     def _commit(self, changes: Sequence[Change]) -> None:
         state = self.state
@@ -379,6 +407,8 @@ class Database:
                 routes[name] = route
             if name in self._writers:
                 self._writers[name].wire(route)
+        for name in self._writers.keys() - self.state.bases.keys():
+            self._writers.pop(name).wire(None)
         self._routes.by_name, self._routes.are_stale = routes, waits
         self._singles = {name: w for name, w in self._writers.items() if name in routes}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from freshview.calculus.rows import Row
@@ -122,7 +123,37 @@ class WatermarkBase(StatelessBase):
     """
 
 
-AnyBase: TypeAlias = Base | StoredBase | StatelessBase
+class FrozenBase:
+    """The rows of another base as those of a static table, for a query that is asked once."""
+
+    stays = True
+
+    def __init__(self, source: Base | StoredBase) -> None:
+        self.relation = replace(source.relation, static=True, time=None)
+        self._source = source
+
+    def enter(self, change: Change) -> None:
+        """Refuse changes: nobody makes any while the query runs."""
+        raise AssertionError(f"{change.relation.name} is frozen")
+
+    leave = enter
+
+    def fill(self, instance: Instance, index: int) -> None:
+        """Give all the rows to a running kernel."""
+        self._source.fill(instance, index)
+
+    @property
+    def rows(self) -> dict[Row, int]:
+        """The rows and how often each is there."""
+        return self._source.rows
+
+    @property
+    def size(self) -> int:
+        """How many different rows there are."""
+        return self._source.size
+
+
+AnyBase: TypeAlias = Base | StoredBase | StatelessBase | FrozenBase
 
 
 def moved(base: Base, store: Kernel) -> AnyBase:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
@@ -20,6 +21,7 @@ from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSq
 from freshview.sql.ddl.cursor import Cursor
 from freshview.sql.ddl.relations import create_relation, create_type
 from freshview.sql.parse.calls import LIFTS
+from freshview.sql.parse.changes import FIRST_WORDS, Reader, read_change
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
@@ -38,6 +40,12 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
     >>> [type(s).__name__ for s in parse("CREATE STREAM r (a INT); SELECT a FROM r;")]
     ['CreateRelation', 'CreateView']
     """
+    return [statement for statement, _, _ in parse_with_ends(text, file)]
+
+
+@deep
+def parse_with_ends(text: str, file: str = "<text>") -> list[tuple[Statement, int, int]]:
+    """The statements of a script, each with the offsets where it begins and ends."""
     if not isinstance(text, str):
         raise SyntaxProblem(f"SQL is a text, not {text!r}", instead="decode it first")
     script = Script(text, file)
@@ -48,12 +56,13 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
         raise SyntaxProblem("the text cannot be read", instead="close the quote", at=at) from error
     _check_names(raw, script)
     script.tokens = [_token(t, script) for t in raw]
-    statements = []
+    statements: list[tuple[Statement, int, int]] = []
     start = 0
     for end in range(len(raw) + 1):
         if end == len(raw) or raw[end].token_type == TokenType.SEMICOLON:
             if end > start:
-                statements.append(_statement(raw[start:end], script.tokens[start:end], script))
+                statement = _statement(raw[start:end], script.tokens[start:end], script)
+                statements.append((statement, raw[start].start, raw[end - 1].end + 1))
             start = end + 1
     return statements
 
@@ -98,6 +107,8 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
     cursor = Cursor(tokens)
     at = cursor.peek().at
     try:
+        if cursor.peek().word in FIRST_WORDS:
+            return read_change(Reader(cursor, partial(_part, raw, script)))
         if not cursor.accept("CREATE"):
             return CreateView(None, (), _select(raw, script, at), at)
         replaces = cursor.accept("OR", "REPLACE")
@@ -176,6 +187,15 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     script.note_starts(trees[0])
     query = select(Node(trees[0], script, GRAMMAR, at))
     return query if window is None else replace(query, window=window)
+
+
+def _part(raw: list[RawToken], script: Script, start: int, end: int, head: str) -> Select:
+    """The SELECT of some tokens of a statement, behind the words of a head."""
+    first = raw[start]
+    place = (first.line, first.col, first.start, first.end)
+    kinds = {"SELECT": TokenType.SELECT, "*": TokenType.STAR, "FROM": TokenType.FROM}
+    words = [RawToken(kinds[word], word, *place) for word in head.split()]
+    return _select([*words, *raw[start:end]], script, script.place(first.start))
 
 
 def _check_names(raw: list[RawToken], script: Script) -> None:
