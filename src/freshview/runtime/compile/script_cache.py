@@ -59,9 +59,10 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
 def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, Any]:
     """What a script has added to a catalog, as values that JSON holds."""
     new = [(key, r) for key, r in after.relations.items() if before.relations.get(key) != r]
+    named = {q.name.lower() for q in queries}
     return {
         "dropped": [
-            *(k for k, q in before.views.items() if after.views.get(k) != q),
+            *(k for k in before.views if k in named or k not in after.views),
             *(k for k, r in before.relations.items() if after.relations.get(k) != r),
         ],
         "relations": [_show_relation(r, after.sources.get(key)) for key, r in new],

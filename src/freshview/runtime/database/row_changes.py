@@ -29,6 +29,7 @@ from freshview.sql.terms import (
     IsTruth,
     Item,
     Join,
+    Literal,
     Name,
     Not,
     Scalar,
@@ -101,10 +102,8 @@ class _Target:
         places = places_of(self.relation, [name for name, _ in assignments], self.at)
         answer = ask(self.state, self._select((e for _, e in assignments), where, sources))
         width = len(self.relation.columns)
-        stored = [
-            _Store(self.relation.columns[i], c.type, self.at)
-            for i, c in zip(places, answer.columns[width:], strict=True)
-        ]
+        types = [c.type for c in answer.columns[width:]]
+        stored = _stores(self.relation, places, types, self.at)
         gone: Counter[Row] = Counter()
         come: Counter[Row] = Counter()
         for row, count in answer.counts.items():
@@ -182,23 +181,34 @@ def _insert(state: State, statement: Insert) -> RowDelta:
     columns = statement.columns or [c.name for c in relation.columns]
     places = places_of(relation, columns, statement.at)
     rows: list[Row] = []
-    for part in _parts(statement.query):
+    constants, query = _constants(statement.query)
+    for row in constants:
+        types = [literal.type for literal in row]
+        stored = _stores(relation, places, types, statement.at)
+        values = tuple(literal.value for literal in row)
+        rows.append(_placed(values, places, stored, len(relation.columns)))
+    for part in _parts(query) if query else ():
         answer = ask(state, part)
-        if len(answer.columns) != len(places):
-            raise BadRow(
-                f"{len(places)} columns of '{relation.name}' get {len(answer.columns)} values",
-                instead="give every column one",
-                at=statement.at,
-            )
-        stored = [
-            _Store(relation.columns[i], c.type, statement.at)
-            for i, c in zip(places, answer.columns, strict=True)
-        ]
+        types = [c.type for c in answer.columns]
+        stored = _stores(relation, places, types, statement.at)
         rows += [_placed(row, places, stored, len(relation.columns)) for row in answer.rows]
     target = _Target(state, relation, Table(relation.name, relation.name), statement.at)
     gone = target.rows(None) if statement.overwrite else Counter[Row]()
     delta = target.delta(gone, Counter(rows))
     return replace(delta, affected=len(rows))
+
+
+def _stores(
+    relation: Relation, places: Sequence[int], types: Sequence[Type], at: Place
+) -> list[_Store]:
+    """How values of these types are stored in columns."""
+    if len(types) != len(places):
+        raise BadRow(
+            f"{len(places)} columns of '{relation.name}' get {len(types)} values",
+            instead="give every column one",
+            at=at,
+        )
+    return [_Store(relation.columns[i], t, at) for i, t in zip(places, types, strict=True)]
 
 
 def _placed(row: Row, places: list[int], stored: list[_Store], width: int) -> Row:
@@ -213,17 +223,40 @@ MOST_AT_ONCE = 50
 """Rows of VALUES that are computed by one query."""
 
 
-def _parts(query: Select) -> Iterator[Select]:
-    """A query in parts: rows of constants some at a time, as a term of all would be large."""
+def _constants(query: Select) -> tuple[list[list[Literal]], Select | None]:
+    """The rows of VALUES that are written as they are stored, and a query for the others."""
+    values = _values(query)
+    if values is None:
+        return [], query
+    constants: list[list[Literal]] = []
+    computed: list[tuple[Scalar, ...]] = []
+    for row in values.rows:
+        literals = [e for e in row if isinstance(e, Literal)]
+        if len(literals) == len(row):
+            constants.append(literals)
+        else:
+            computed.append(row)
+    rest = replace(query, sources=(replace(values, rows=tuple(computed)),))
+    return constants, rest if computed else None
+
+
+def _values(query: Select) -> Values | None:
+    """The VALUES that are all there is to a query."""
     match query:
-        case Select(items=(Star(table=None, without=()),), sources=(Values(rows=rows) as values,)):
-            plain = replace(query, at=values.at) == Select(query.items, (values,), at=values.at)
-            if plain and len(rows) > MOST_AT_ONCE:
-                for i in range(0, len(rows), MOST_AT_ONCE):
-                    some = replace(values, rows=rows[i : i + MOST_AT_ONCE])
-                    yield replace(query, sources=(some,))
-                return
-    yield query
+        case Select(items=(Star(table=None, without=()),), sources=(Values() as values,)):
+            return values if query == Select(query.items, (values,)) else None
+    return None
+
+
+def _parts(query: Select) -> Iterator[Select]:
+    """A query in parts: rows of VALUES some at a time, as a term of all would be large."""
+    values = _values(query)
+    rows = values.rows if values else ()
+    if values is None or len(rows) <= MOST_AT_ONCE:
+        yield query
+        return
+    for i in range(0, len(rows), MOST_AT_ONCE):
+        yield replace(query, sources=(replace(values, rows=rows[i : i + MOST_AT_ONCE]),))
 
 
 def _merge(state: State, statement: Merge) -> RowDelta:

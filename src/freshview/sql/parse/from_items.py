@@ -11,7 +11,7 @@ from freshview.sql.parse.pivots import with_pivots
 from freshview.sql.terms import Derived, From, Join, Literal, Table, Values
 
 MOST_ROWS = 100
-"""Rows of one VALUES or range: they are written out in the query's term."""
+"""Rows of one range: they are written out in the query's term."""
 
 
 def from_items(node: Node) -> tuple[From, ...]:
@@ -105,10 +105,6 @@ def values(node: Node) -> Values:
     node.only("expressions", "alias")
     tuples = node.all("expressions")
     alias, rows = node.alias, []
-    if len(tuples) > MOST_ROWS:
-        node.refuse(
-            f"VALUES of more than {MOST_ROWS} rows", "declare a CREATE TABLE, and load them there"
-        )
     for row in tuples:
         entries = row.all("expressions") if row.key == "tuple" else [row]
         if row is tuples[-1] and len(entries) == 1 and entries[0].key == "alias":
