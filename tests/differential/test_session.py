@@ -75,7 +75,9 @@ class Writer:
         rng = self.rng
         if table == "q":
             return f"({rng.randint(0, 4)}, {self.number()})"
-        return f"({self.number()}, {self.number()}, {rng.choice(('NULL', chr(39) + 'a' + chr(39)))})"
+        return (
+            f"({self.number()}, {self.number()}, {rng.choice(('NULL', chr(39) + 'a' + chr(39)))})"
+        )
 
     def number(self) -> str:
         return self.rng.choice(("NULL", "0", "1", "2", "3", "4"))

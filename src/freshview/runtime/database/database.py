@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex
 
 from freshview.calculus.schema import Query
 from freshview.calculus.types import Type
-from freshview.errors import BadRow, FreshviewError
+from freshview.errors import FreshviewError
 from freshview.plan.options import Strategy
-from freshview.plan.switches import Switches
 from freshview.program.terms import Program
 from freshview.runtime.compile.script_cache import load_script
+from freshview.runtime.database.batches import Batch, batch_changes
 from freshview.runtime.database.commit import fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
-from freshview.runtime.database.declare import declare, static_table
+from freshview.runtime.database.declare import Planned, declare, settings_of, static_table
 from freshview.runtime.database.fork import HalfChanged, watch
 from freshview.runtime.database.route import Routes, route_of
 from freshview.runtime.database.session import only_declares, run
@@ -30,7 +29,6 @@ from freshview.runtime.database.writer import Writer
 from freshview.runtime.functions import check_callable, from_python
 from freshview.runtime.ingest.change import Change, Hook, row_change
 from freshview.runtime.ingest.event_time import StreamTime
-from freshview.runtime.ingest.products import Combined, any_change, decomposed, factors_of
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.handles import factorized_handle, handle
 from freshview.runtime.views.result import Result
@@ -40,8 +38,6 @@ from freshview.sql.catalog import Catalog
 
 if TYPE_CHECKING:
     from freshview.runtime.views.factorized import FactorizedView
-
-Batch: TypeAlias = Mapping[str, object]
 
 _VALUES = frozenset((int, float, str, bool, type(None), Decimal, date, datetime))
 """Of the first value of a row, where a tuple is plainly one row, and not a tuple of rows."""
@@ -124,8 +120,7 @@ class Database:
     def sql(self, sql: str, file: str = "<text>") -> Result:
         """Run a script, one statement after the other; gives what the last one answers.
 
-        A SELECT by itself is asked once, INSERT, UPDATE, DELETE and MERGE are one change each, and
-        declarations are made as by `execute`.
+        A SELECT by itself is asked once; INSERT, UPDATE, DELETE and MERGE are one change each.
         """
         return run(self, sql, file, asks=True)[1]
 
@@ -133,8 +128,8 @@ class Database:
         """Declare all that a script of declarations says, or, on an error, nothing."""
         with self.still():
             catalog, queries = load_script(sql, file, self.state.catalog)
-            views = [(q, self.state.settings) for q in queries]
-            return self._declare(Script(sql, file), catalog, views)
+            planned = [(q, self.state.settings) for q in queries]
+            return self._declare(Script(sql, file), catalog, planned)
 
     def define(self, query: Query, strategy: Strategy, *, order: str = "") -> ViewHandle:
         """Declare a view by its term, kept by a strategy of its own.
@@ -142,24 +137,15 @@ class Database:
         `order` is the variable order of the strategy `factorized`, over columns; without it one is
         found.
         """
-        from freshview.factorized.order import read_order
-
         with self.still():
-            orders = {query.name: read_order(order)} if order else {}
-            settings = self.state.settings
-            # View trees have no switches; those of the database are for the other views.
-            switches = Switches() if strategy == "factorized" else settings.switches
-            settings = replace(settings, strategy=strategy, orders=orders, switches=switches)
+            settings = settings_of(self.state.settings, query.name, strategy, order)
             declaration = Defined(query, strategy, order)
             catalog = self.state.catalog.with_view(query)
             (view,) = self._declare(declaration, catalog, [(query, settings)])
             return view
 
     def _declare(
-        self,
-        declaration: Declaration,
-        catalog: Catalog,
-        views: list[tuple[Query, DatabaseSettings]],
+        self, declaration: Declaration, catalog: Catalog, views: Planned
     ) -> list[ViewHandle]:
         new = declare(self.state, self._tiering, declaration, catalog, views)
         self.rewire()
@@ -211,19 +197,7 @@ class Database:
         """
         if type(batch) is dict and not decompose and self._routes.apply(self, batch):
             return
-        if not isinstance(batch, Mapping):
-            raise BadRow(
-                f"a batch cannot be {batch!r}",
-                instead="give a mapping from the names of streams to their changes",
-            )
-        changes = []
-        for name, rows in batch.items():
-            stream = self.state.stream(name)
-            change = self._hooked(any_change(stream, rows))
-            if decompose and not isinstance(change, Combined):
-                change = decomposed(change, factors_of(stream, self.state.settings.products))
-            changes.append(change)
-        self._change(changes)
+        self._change(batch_changes(self.state, batch, self._hooked, decompose=decompose))
 
     def writer(self, relation: str) -> Writer:
         """What inserts and deletes single rows of a stream the fast way.
@@ -307,8 +281,7 @@ class Database:
     def change_by(self, change: Callable[[], Change | None]) -> None:
         """Make one change; nothing else changes while it is computed from what is there."""
         with self.still():
-            made = change()
-            if made is not None:
+            if (made := change()) is not None:
                 self._follow([self._hooked(made)])
         self._subscriptions.deliver()
 

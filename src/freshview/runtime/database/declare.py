@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import base_relations
 from freshview.errors import BadRow, BadValue, FreshviewError, Place
+from freshview.plan.options import Strategy
+from freshview.plan.switches import Switches
 from freshview.runtime.database.declarations import Declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
@@ -17,13 +21,16 @@ from freshview.runtime.views.grouping import form_groups
 from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql import Catalog
 
+Planned: TypeAlias = Iterable[tuple[Query, DatabaseSettings]]
+"""Queries, and how each is to be kept."""
+
 
 def declare(
     state: State,
     tiering: Tiering,
     declaration: Declaration,
     catalog: Catalog,
-    queries: Iterable[tuple[Query, DatabaseSettings]],
+    queries: Planned,
 ) -> list[MaintainedView]:
     """Add the relations of a catalog and views, filled with the data so far; gives the views."""
     queries = list(queries)
@@ -64,9 +71,21 @@ def declare(
     return list(new.values())
 
 
-def _retired(
-    state: State, catalog: Catalog, queries: Sequence[Query]
-) -> list[MaintainedView]:
+def settings_of(
+    settings: DatabaseSettings, name: str, strategy: Strategy, order: str
+) -> DatabaseSettings:
+    """The settings of one view with a strategy of its own, and a variable order, if there is one.
+
+    View trees have no switches; those of the database are for the other views.
+    """
+    from freshview.factorized.order import read_order
+
+    orders = {name: read_order(order)} if order else {}
+    switches = Switches() if strategy == "factorized" else settings.switches
+    return replace(settings, strategy=strategy, orders=orders, switches=switches)
+
+
+def _retired(state: State, catalog: Catalog, queries: Sequence[Query]) -> list[MaintainedView]:
     """The views that a catalog no longer has, or has another query for."""
     replaced = {query.name.lower() for query in queries}
     return [v for k, v in state.views.items() if k in replaced or k not in catalog.views]

@@ -92,7 +92,10 @@ class _Target:
         self, values: Iterable[Scalar], where: Scalar | None, sources: tuple[From, ...]
     ) -> Select:
         """The columns of the table, and values beside them."""
-        items = (Star(self.table.alias, at=self.at), *(Item(e, at=self.at) for e in values))
+        items: tuple[Item | Star, ...] = (
+            Star(self.table.alias, at=self.at),
+            *(Item(e, at=self.at) for e in values),
+        )
         return Select(items, sources, where, at=self.at)
 
     def updated(
@@ -125,9 +128,7 @@ class _Target:
 def relation_of(state: State, name: str, at: Place) -> Relation:
     """The relation of a name; a view is none."""
     if name.lower() in state.catalog.views:
-        raise BadRow(
-            f"'{name}' is a view", instead="change the streams that it reads", at=at
-        )
+        raise BadRow(f"'{name}' is a view", instead="change the streams that it reads", at=at)
     try:
         return state.catalog.relation(name)
     except UnknownName as problem:
@@ -157,10 +158,11 @@ class _Store:
     def __init__(self, column: Column, source: Type, at: Place) -> None:
         to = column.type
         same = source.kind in (to.kind, "null") or to.kind == "string"
-        alike = any(source.kind in kinds and to.kind in kinds for kinds in (_NUMBERS, _MOMENTS))
+        alike = any(source.kind in family and to.kind in family for family in (_NUMBERS, _MOMENTS))
         if not (same or alike):
+            kinds = to.kind.upper(), source.kind.upper()
             raise TypeProblem(
-                f"the column '{column.name}' is {to.kind.upper()}, and cannot hold {source.kind.upper()}",
+                f"the column '{column.name}' is {kinds[0]}, and cannot hold {kinds[1]}",
                 instead=f"write CAST(... AS {to.kind.upper()})",
                 at=at,
             )

@@ -15,7 +15,6 @@ from freshview.sql.lower.values.coerce import coerce
 from freshview.sql.terms import Aggregate, Name, Scalar, Values
 from freshview.sql.walk import inside
 
-
 MOST_ROWS = 100
 """Rows of one VALUES: they are written out in the query's term."""
 

@@ -85,7 +85,11 @@ def test_merge_does_the_first_clause_that_takes_a_row(db: Database) -> None:
         WHEN NOT MATCHED THEN INSERT (id, w) VALUES (n.id, 'new')
         WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = 0""")
     assert done.rows() == [(4,)]
-    assert sorted(db.sql("SELECT * FROM t").rows()) == [(2, 2, None), (3, 0, None), (9, None, "new")]
+    assert sorted(db.sql("SELECT * FROM t").rows()) == [
+        (2, 2, None),
+        (3, 0, None),
+        (9, None, "new"),
+    ]
 
 
 def test_merge_with_stars_goes_by_the_names_of_columns(db: Database) -> None:
@@ -144,7 +148,7 @@ def test_a_script_mixes_declarations_changes_and_questions() -> None:
 
 def test_a_script_that_cannot_be_read_does_nothing(db: Database) -> None:
     before = db.version
-    with pytest.raises(SyntaxProblem, match="q.sql:2:1: SELECT lists no columns"):
+    with pytest.raises(SyntaxProblem, match=r"q\.sql:2:1: SELECT lists no columns"):
         db.sql("DELETE FROM t;\nSELECT , FROM t", "q.sql")
     assert db.version == before
 
