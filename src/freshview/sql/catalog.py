@@ -59,6 +59,16 @@ class Catalog:
         """Whether a relation or a view has this name."""
         return name.lower() in self.relations or name.lower() in self.views
 
+    def declared_as(self, path: str) -> str:
+        """The name under which something is declared: the whole path, or what stands at its end.
+
+        Nothing is declared under one that is not known.
+        """
+        name = path
+        while not self.has(name) and "." in name:
+            name = name.partition(".")[2]
+        return name if self.has(name) else path
+
     def relation(self, name: str) -> Relation:
         """The base relation of this name."""
         if str(name).lower() not in self.relations:

@@ -250,7 +250,7 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A relation, view or common table expression in FROM."""
+    """A relation, view or common table expression in FROM; `name` has its schema before it."""
 
     name: str
     alias: str

@@ -281,8 +281,8 @@ class Database:
     def change_by(self, change: Callable[[], Change | None]) -> None:
         """Make one change; nothing else changes while it is computed from what is there."""
         with self.still():
-            if (made := change()) is not None:
-                self._follow([self._hooked(made)])
+            if (computed := change()) is not None:
+                self._follow([self._hooked(computed)])
         self._subscriptions.deliver()
 
     def _change(self, changes: Sequence[Change]) -> None:

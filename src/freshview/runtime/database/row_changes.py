@@ -127,6 +127,7 @@ class _Target:
 
 def relation_of(state: State, name: str, at: Place) -> Relation:
     """The relation of a name; a view is none."""
+    name = state.catalog.declared_as(name)
     if name.lower() in state.catalog.views:
         raise BadRow(f"'{name}' is a view", instead="change the streams that it reads", at=at)
     try:

@@ -173,10 +173,11 @@ def _shown(state: State, show: Show) -> Result:
 
 def _columns(state: State, show: Show) -> Sequence[Column]:
     catalog = state.catalog
-    if show.name.lower() in catalog.views:
-        return catalog.view(show.name).columns
-    if not catalog.has(show.name):
+    name = catalog.declared_as(show.name)
+    if name.lower() in catalog.views:
+        return catalog.view(name).columns
+    if not catalog.has(name):
         raise UnknownName(
             f"there is no table, stream or view '{show.name}'", instead="SHOW TABLES lists them"
         )
-    return catalog.relation(show.name).columns
+    return catalog.relation(name).columns

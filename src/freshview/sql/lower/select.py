@@ -61,7 +61,7 @@ def _groupings(query: Select, env: Env, *, top: bool) -> Rows:
         if position is None and query.distinct:
             raise UnsupportedSql(
                 "ORDER BY of DISTINCT rows names an expression that is not selected",
-                instead="add it to the SELECT list",
+                instead="order by what is selected: equal rows may differ in anything else",
                 at=key.at,
             )
         positions.append(len(items) if position is None else position)

@@ -167,7 +167,7 @@ def _insert(reader: Reader, at: Place) -> Insert:
     if not overwrite:
         cursor.expect("INTO")
     cursor.accept("TABLE")
-    name = cursor.name()
+    name = cursor.path()
     columns: tuple[str, ...] = ()
     behind = cursor.tokens[cursor.index + 1 : cursor.index + 2]
     if cursor.peek().text == "(" and behind and behind[0].word not in ("SELECT", "WITH", "VALUES"):
@@ -257,7 +257,7 @@ def _drop(reader: Reader, at: Place) -> Drop:
             at=token.at,
         )
     if_exists = cursor.accept("IF", "EXISTS")
-    name = cursor.name()
+    name = cursor.path()
     reader.finish()
     return Drop(kind, name, if_exists, at)
 
@@ -267,7 +267,7 @@ def _show(reader: Reader, first: str, at: Place) -> Show:
     if first in ("DESCRIBE", "DESC"):
         for word in ("TABLE", "EXTENDED", "FORMATTED"):
             cursor.accept(word)
-        name = cursor.name()
+        name = cursor.path()
         reader.finish()
         return Show("DESCRIBE", name, at)
     token = cursor.next()  # all that is behind SHOW is one token

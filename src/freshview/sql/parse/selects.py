@@ -44,7 +44,7 @@ def select(node: Node) -> Select:
             if not any(node.get(clause) for clause in _OUTER):
                 return inner
             return _whole(node, Derived(inner, nameless(node), at=node.at))
-    node.refuse(f"{node.key.upper()} as a query", "write a SELECT")
+    node.refuse(f"{node.written} as a query", "write a SELECT")
 
 
 _OUTER = ("order", "limit", "offset", "with_")
@@ -86,7 +86,7 @@ def _plain(node: Node) -> Select:
     )
     distinct = node.get("distinct")
     if distinct is not None and distinct.get("on") is not None:
-        distinct.refuse("DISTINCT ON", "use ORDER BY with LIMIT, or MIN and MAX with GROUP BY")
+        distinct.refuse("DISTINCT ON", "join LATERAL (SELECT ... ORDER BY ... LIMIT 1)")
     items = tuple(_item(n) for n in node.all("expressions"))
     by = groups(node.get("group"), items)
     return Select(

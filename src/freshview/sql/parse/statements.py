@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token as RawToken
 from sqlglot.tokenizer_core import TokenType
 
@@ -31,6 +33,18 @@ from freshview.sql.statements import CreateView, Statement
 from freshview.sql.terms import Select
 
 GRAMMAR = Grammar(scalar, select)
+
+
+class _Parser(SparkParser):
+    """The library's parser, which notes how a call is written: it gives many of them other names."""
+
+    def _parse_function_call(self, *args: Any, **kwargs: Any) -> Any:
+        token = self._curr
+        call = super()._parse_function_call(*args, **kwargs)
+        if call is not None and token is not None:
+            call.meta.setdefault("written", token.text)
+            call.meta.setdefault("start", token.start)
+        return call
 
 
 @deep
@@ -144,7 +158,7 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
 def _view(raw: list[RawToken], cursor: Cursor, script: Script) -> CreateView:
     if_missing = cursor.accept("IF", "NOT", "EXISTS")
     at = cursor.peek().at
-    name = cursor.name()
+    name = cursor.path()
     columns = cursor.names() if cursor.peek().text == "(" else ()
     ignored = _view_clauses(cursor)
     begin = cursor.expect("AS")
@@ -179,7 +193,8 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     raw = raw[:end]
     _check_lists(raw, script)
     try:
-        trees = Dialect.get_or_raise("spark").parser().parse(_lifted(raw, script), script.text)
+        parser = _Parser(dialect=Dialect.get_or_raise("spark"))
+        trees = parser.parse(_lifted(raw, script), script.text)
     except ParseError as error:
         raise _syntax(error, script) from None
     if len(trees) != 1 or trees[0] is None:
