@@ -36,7 +36,7 @@ GRAMMAR = Grammar(scalar, select)
 
 
 class _Parser(SparkParser):
-    """The library's parser, which notes how a call is written: it gives many of them other names."""
+    """The library's parser, which notes how calls are written: it gives many other names."""
 
     def _parse_function_call(self, *args: Any, **kwargs: Any) -> Any:
         token = self._curr

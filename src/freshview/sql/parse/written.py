@@ -1,4 +1,4 @@
-"""What a refused construct is called, and what to write: the words of the user, not the parser's."""
+"""What refused constructs are called, and what to write: the words of users, not the parser's."""
 
 from __future__ import annotations
 

@@ -8,39 +8,132 @@ from difflib import get_close_matches
 from freshview.errors import FreshviewError, UnknownFunction, UnsupportedSql
 
 _MOMENT = frozenset(
-    ("current_date", "curdate", "current_timestamp", "now", "localtimestamp", "current_time")
+    ["current_date", "curdate", "current_timestamp", "now", "localtimestamp", "current_time"]
 )
 _SESSION = frozenset(
-    ("current_user", "session_user", "user", "current_catalog", "current_database")
-    + ("current_schema", "current_timezone", "version", "input_file_name", "spark_partition_id")
-    + ("monotonically_increasing_id",)
+    [
+        "current_user",
+        "session_user",
+        "user",
+        "current_catalog",
+        "current_database",
+        "current_schema",
+        "current_timezone",
+        "version",
+        "input_file_name",
+        "spark_partition_id",
+        "monotonically_increasing_id",
+    ]
 )
 _RANDOM = frozenset(("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle"))
 _ROWS = frozenset(
-    ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer")
-    + ("stack", "json_tuple", "variant_explode")
+    [
+        "explode",
+        "explode_outer",
+        "posexplode",
+        "posexplode_outer",
+        "inline",
+        "inline_outer",
+        "stack",
+        "json_tuple",
+        "variant_explode",
+    ]
 )
 _OVER = frozenset(
-    ("row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist", "lag", "lead")
-    + ("nth_value",)
+    [
+        "row_number",
+        "rank",
+        "dense_rank",
+        "ntile",
+        "percent_rank",
+        "cume_dist",
+        "lag",
+        "lead",
+        "nth_value",
+    ]
 )
 AGGREGATES = frozenset(
-    ("any", "any_value", "approx_count_distinct", "approx_percentile", "array_agg", "bit_and")
-    + ("bit_or", "bit_xor", "bool_and", "bool_or", "collect_list", "collect_set", "corr")
-    + ("count_if", "count_min_sketch", "covar_pop", "covar_samp", "every", "first")
-    + ("first_value", "histogram_numeric", "kurtosis", "last", "last_value", "listagg", "max_by")
-    + ("mean", "median", "min_by", "mode", "percentile", "percentile_approx")
-    + ("percentile_cont", "percentile_disc", "regr_avgx", "regr_avgy", "regr_count")
-    + ("regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy")
-    + ("skewness", "some", "std", "stddev", "stddev_pop", "stddev_samp", "string_agg")
-    + ("try_avg", "try_sum", "var_pop", "var_samp", "variance", "bitmap_or_agg", "hll_sketch_agg")
-    + ("bitmap_construct_agg", "hll_union_agg", "group_concat", "grouping")
+    [
+        "any",
+        "any_value",
+        "approx_count_distinct",
+        "approx_percentile",
+        "array_agg",
+        "bit_and",
+        "bit_or",
+        "bit_xor",
+        "bool_and",
+        "bool_or",
+        "collect_list",
+        "collect_set",
+        "corr",
+        "count_if",
+        "count_min_sketch",
+        "covar_pop",
+        "covar_samp",
+        "every",
+        "first",
+        "first_value",
+        "histogram_numeric",
+        "kurtosis",
+        "last",
+        "last_value",
+        "listagg",
+        "max_by",
+        "mean",
+        "median",
+        "min_by",
+        "mode",
+        "percentile",
+        "percentile_approx",
+        "percentile_cont",
+        "percentile_disc",
+        "regr_avgx",
+        "regr_avgy",
+        "regr_count",
+        "regr_intercept",
+        "regr_r2",
+        "regr_slope",
+        "regr_sxx",
+        "regr_sxy",
+        "regr_syy",
+        "skewness",
+        "some",
+        "std",
+        "stddev",
+        "stddev_pop",
+        "stddev_samp",
+        "string_agg",
+        "try_avg",
+        "try_sum",
+        "var_pop",
+        "var_samp",
+        "variance",
+        "bitmap_or_agg",
+        "hll_sketch_agg",
+        "bitmap_construct_agg",
+        "hll_union_agg",
+        "group_concat",
+        "grouping",
+    ]
 )
 """The aggregates of Spark SQL."""
 
 _OWN = frozenset(
-    ("add_days", "add_seconds", "days_between", "when", "div", "in", "and", "or", "not", "like")
-    + ("bool", "string")
+    [
+        "add_days",
+        "add_seconds",
+        "days_between",
+        "when",
+        "div",
+        "in",
+        "and",
+        "or",
+        "not",
+        "like",
+        "bool",
+        "string",
+    ]
 )
 """Names of the calculus that nobody writes in SQL."""
 
@@ -71,7 +164,7 @@ def unknown_function(fn: str, known: Iterable[str]) -> FreshviewError:
         (
             AGGREGATES,
             f"the aggregate {name}",
-            "there are COUNT, SUM, AVG, MIN and MAX to compute it from",
+            "compute it from COUNT, SUM, AVG, MIN and MAX",
         ),
     )
     for names, what, instead in kinds:
