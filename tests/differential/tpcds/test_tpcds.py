@@ -55,7 +55,7 @@ def blocked(number: int) -> str:
 def case_of(number: int, part: float) -> harness.Case:
     text = tpcds().texts[number]
     _, [query] = load(text, f"q{number}", catalog(), default_name=f"q{number}")
-    world = cast(Workload, World(part=part))
+    world = cast(Workload, World(text, part=part))
     return harness.Case(world, catalog(), query, text.rstrip().rstrip(";"), ())
 
 
@@ -81,7 +81,7 @@ def skip_if_blocked(number: int) -> None:
         pytest.skip(f"q{number}: {why}")
 
 
-@pytest.mark.parametrize(("number",), supported())
+@pytest.mark.parametrize("number", supported())
 def test_a_query_equals_duckdb_after_every_batch(number: int) -> None:
     skip_if_blocked(number)
     run(number, "reference")
@@ -89,7 +89,7 @@ def test_a_query_equals_duckdb_after_every_batch(number: int) -> None:
 
 @pytest.mark.native
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
-@pytest.mark.parametrize(("number",), supported())
+@pytest.mark.parametrize("number", supported())
 def test_a_kernel_equals_duckdb_after_every_batch(number: int) -> None:
     skip_if_blocked(number)
     run(number, "kernel")

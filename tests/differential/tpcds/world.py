@@ -10,6 +10,9 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
+import sqlglot
+from sqlglot import exp
+
 from freshview.sql.catalog import Catalog
 from freshview.sql.load import load
 from tests.differential.tpcds.source import tpcds
@@ -51,21 +54,59 @@ def _reader(kind: str) -> Any:
     return {"DATE": date.fromisoformat, "INTEGER": int, "BIGINT": int}.get(kind, str)
 
 
+SALT = 0.4
+"""The part of the rows whose column gets a constant of the query."""
+
+
+def constants(text: str) -> dict[str, list[str]]:
+    """The constants that a query compares a column with, by the column."""
+    out: dict[str, list[str]] = {}
+    for test in sqlglot.parse_one(text, dialect="duckdb").find_all(exp.EQ, exp.In, exp.Between):
+        column = test.this
+        values = [
+            test.args.get("expression"),
+            test.args.get("low"),
+            *test.args.get("expressions", ()),
+        ]
+        literals = [v.name for v in values if isinstance(v, exp.Literal)]
+        if isinstance(column, exp.Column) and literals:
+            out.setdefault(column.name.lower(), []).extend(literals)
+    return out
+
+
 @dataclass(frozen=True)
 class World:
-    """What the tests of workloads ask of one: `Workload` in `workloads`."""
+    """What the tests of workloads ask of one: `Workload` in `workloads`.
 
+    A sample of the data would hardly have a row that passes the tests of a query: so some rows get
+    the constants that it compares their columns with.
+    """
+
+    text: str
     name: str = "tpcds"
     part: float = 1.0
     """How many of the rows there are: the reference engine takes a part."""
 
     def tables(self, seed: int = 0) -> Tables:
         """The rows of the static tables."""
-        return {table: list(rows_of(table)) for table in sorted(STATIC)}
+        return {table: self._rows(table) for table in sorted(STATIC)}
 
-    def stream(
-        self, seed: int, batches: int, max_size: int = 0, live: int = 0
-    ) -> Iterator[Batch]:
+    def _rows(self, table: str) -> list[Row]:
+        """The rows of a table, some with constants of the query."""
+        rng = random.Random(table)
+        known = constants(self.text)
+        columns = tpcds().columns[table]
+        choices = [(i, _reader(t), known[n]) for i, (n, t, _) in enumerate(columns) if n in known]
+        salted: list[Row] = []
+        for row in rows_of(table):
+            values = list(row)
+            for i, read, texts in choices:
+                if rng.random() < SALT:
+                    values[i] = read(rng.choice(texts))
+            salted.append(tuple(values))
+        return salted
+
+    def stream(self, seed: int, batches: int, max_size: int = 0, live: int = 0) -> Iterator[Batch]:
         """Most rows at once, then batches of inserts, deletes and rows that get NULLs."""
         rng = random.Random(seed)
         later: list[tuple[str, Row]] = []
@@ -74,7 +115,7 @@ class World:
             if table in STATIC:
                 continue
             big = len(columns) > 15 or table == "inventory"
-            for row in rows_of(table):
+            for row in self._rows(table):
                 if not big or rng.random() < self.part:
                     (later if rng.random() < KEPT_BACK else now).append((table, row))
         rng.shuffle(now)
