@@ -46,6 +46,7 @@ class CreateView:
     replaces: bool = False
     if_missing: bool = False
     ignored: tuple[str, ...] = ()
+    policy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def _show_relation(r: Relation, source: Source | None) -> list[object]:
 def _show_query(q: Query) -> list[object]:
     columns = _show_columns(q.columns)
     order = [[o.var, o.descending, o.nulls_first] for o in q.order]
-    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes]
+    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes, q.policy]
 
 
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
@@ -98,11 +98,11 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
         relation = Relation(name, _columns(columns), static, *details)
         catalog = catalog.with_relation(relation, source)
     queries = []
-    for name, columns, vars, term, order, factorized, notes in entry["queries"]:
+    for name, columns, vars, term, order, factorized, notes, policy in entry["queries"]:
         keys = tuple(Order(*o) for o in order)
         body = read(term)
         over = catalog.views_read(body)
-        rest = (keys, factorized, over, tuple(notes))
+        rest = (keys, factorized, over, tuple(notes), policy)
         query = Query(name, _columns(columns), tuple(vars), body, *rest)
         queries.append(query)
         catalog = catalog.with_view(query)

@@ -19,7 +19,13 @@ from freshview.runtime.compile.script_cache import load_script
 from freshview.runtime.database.batches import Batch, batch_changes
 from freshview.runtime.database.commit import fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
-from freshview.runtime.database.declare import Planned, declare, settings_of, static_table
+from freshview.runtime.database.declare import (
+    Planned,
+    declare,
+    settings_of,
+    static_table,
+    under_policy,
+)
 from freshview.runtime.database.fork import HalfChanged, watch
 from freshview.runtime.database.route import Routes, route_of
 from freshview.runtime.database.session import only_declares, run
@@ -107,29 +113,29 @@ class Database:
         """The trigger program that keeps a view fresh."""
         return self.state.view(name).program
 
-    def execute(self, sql: str, file: str = "<text>") -> list[ViewHandle]:
+    def execute(self, sql: str, file: str = "<text>", *, policy: str = "") -> list[ViewHandle]:
         """Declare the streams, tables and views of a script: all of them, or, on an error, none.
 
-        Gives the views that the script declares. `file` is what errors call the script. In a script
-        that also has statements like INSERT, each is done or refused by itself, as in `sql`.
+        Gives its views. `file` is what errors call the script; `policy` is that of the views that
+        name none. With statements like INSERT, each is done or refused by itself, as in `sql`.
         """
         if only_declares(sql):
-            return self.declare_script(sql, file)
-        return run(self, sql, file, asks=False)[0]
+            return self.declare_script(sql, file, policy)
+        return run(self, sql, file, policy, asks=False)[0]
 
     def sql(self, sql: str, file: str = "<text>") -> Result:
         """Run a script, one statement after the other; gives what the last one answers.
 
         A SELECT by itself is asked once; INSERT, UPDATE, DELETE and MERGE are one change each.
         """
-        return run(self, sql, file, asks=True)[1]
+        return run(self, sql, file, "", asks=True)[1]
 
-    def declare_script(self, sql: str, file: str) -> list[ViewHandle]:
+    def declare_script(self, sql: str, file: str, policy: str = "") -> list[ViewHandle]:
         """Declare all that a script of declarations says, or, on an error, nothing."""
         with self.still():
             catalog, queries = load_script(sql, file, self.state.catalog)
-            planned = [(q, self.state.settings) for q in queries]
-            return self._declare(Script(sql, file), catalog, planned)
+            planned = under_policy(queries, policy, self.state.settings)
+            return self._declare(Script(sql, file, policy), catalog, planned)
 
     def define(self, query: Query, strategy: Strategy, *, order: str = "") -> ViewHandle:
         """Declare a view by its term, kept by a strategy of its own.

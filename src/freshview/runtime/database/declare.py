@@ -10,6 +10,7 @@ from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import base_relations
 from freshview.errors import BadRow, BadValue, FreshviewError, Place
 from freshview.plan.options import Strategy
+from freshview.plan.policies import check_policy
 from freshview.plan.switches import Switches
 from freshview.runtime.database.declarations import Declaration
 from freshview.runtime.database.state import State
@@ -83,6 +84,14 @@ def settings_of(
     orders = {name: read_order(order)} if order else {}
     switches = Switches() if strategy == "factorized" else settings.switches
     return replace(settings, strategy=strategy, orders=orders, switches=switches)
+
+
+def under_policy(
+    queries: Iterable[Query], policy: str, settings: DatabaseSettings
+) -> list[tuple[Query, DatabaseSettings]]:
+    """Queries with the policy of their script, where they have none of their own."""
+    policy = check_policy(policy) if policy else ""
+    return [(replace(q, policy=q.policy or policy), settings) for q in queries]
 
 
 def _retired(state: State, catalog: Catalog, queries: Sequence[Query]) -> list[MaintainedView]:

@@ -35,7 +35,7 @@ class SessionHost(Protocol):
     def state(self) -> State:
         """What is declared, and its rows."""
 
-    def declare_script(self, sql: str, file: str) -> list[ViewHandle]:
+    def declare_script(self, sql: str, file: str, policy: str = "") -> list[ViewHandle]:
         """Declare all that a script of declarations says."""
 
     def change_by(self, change: Callable[[], Change | None]) -> None:
@@ -88,7 +88,9 @@ def _alone(sql: str, begin: int, end: int) -> str:
     return re.sub(r"[^\n]", " ", sql[:begin]) + sql[begin:end]
 
 
-def run(db: SessionHost, sql: str, file: str, *, asks: bool) -> tuple[list[ViewHandle], Result]:
+def run(
+    db: SessionHost, sql: str, file: str, policy: str, *, asks: bool
+) -> tuple[list[ViewHandle], Result]:
     """Run a script; gives the views that it declares, and the answer of its last statement.
 
     The whole script is read first, and nothing is done if it cannot be. Then each statement is done
@@ -98,7 +100,7 @@ def run(db: SessionHost, sql: str, file: str, *, asks: bool) -> tuple[list[ViewH
     answer = NOTHING
     for step in list(steps(sql, file, asks=asks)):
         if step.statement is None:
-            views += db.declare_script(step.sql, file)
+            views += db.declare_script(step.sql, file, policy)
             answer = NOTHING
             continue
         try:

@@ -242,8 +242,11 @@ class ViewHandle(Rows):
             rows = {name: n for name, n in sizes.items() if name in own}
             return Statistics(m.engine_name, rows, size, seconds, visits, writes, m.group.note)
 
-    def explain(self) -> str:
-        """How the view is maintained: its term after every pass, its maps, its triggers."""
+    def explain(self, *, verbose: bool = False) -> str:
+        """How the view is kept: the choice, what it is expected to cost, its joins, its engine.
+
+        With `verbose` also its term after every rule, its maps and its triggers.
+        """
         with self._db.quiet():
             m = self._maintained
             from freshview.runtime.views.explain import explain
@@ -252,7 +255,17 @@ class ViewHandle(Rows):
             plan = group.built.plan if group.built else None
             centre = group.centre if group.built else {}
             others = [v.query.name for v in group.views if v is not m]
-            return explain(m.query, m.program, group.note, plan, centre, group.arrival, others)
+            return explain(
+                m.query,
+                m.program,
+                group.note,
+                plan,
+                centre,
+                group.arrival,
+                others,
+                statistics=m.settings.statistics,
+                verbose=verbose,
+            )
 
     def __repr__(self) -> str:
         return f"<view {self.name}({', '.join(self.columns)})>"

@@ -1,4 +1,4 @@
-"""A query in parts: its WITH queries and subqueries in FROM as views that it reads by their changes.
+"""A query in parts: WITH queries and subqueries in FROM as views that it reads by their changes.
 
 Written out, every reader has a copy of them, and copies multiply: a sum of sums over a union has
 the tables once for each pair of sums. Read as relations they are there once.

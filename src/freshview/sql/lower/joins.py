@@ -131,8 +131,8 @@ def _table(item: Table, env: Env) -> Joined:
         columns = rows.columns
         cte_item = _item(rows.term, cte.name, columns, cte.columns, item)
         return _item(rows.term, item.alias, cte_item.plain, item.columns, item)
-    ignored = item.name[: len(item.name) - len(name) - 1]
-    if ignored:
+    if len(item.name) > len(name):
+        ignored = item.name[: -len(name) - 1]
         env.notes[f"'{ignored}' before '{name}' is ignored: it is declared without"] = None
     if name in env.catalog.views:
         query = env.catalog.view(name)

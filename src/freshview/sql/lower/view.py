@@ -80,7 +80,9 @@ def lower(
     title = name or statement.name or "query"
     vars = tuple(b.var for b in rows.columns)
     over = catalog.views_read(term)
-    return Query(title, columns, vars, term, rows.order, statement.factorized, over, notes)
+    return Query(
+        title, columns, vars, term, rows.order, statement.factorized, over, notes, statement.policy
+    )
 
 
 _Lowered: TypeAlias = tuple[Rows, tuple[str, ...], Catalog]

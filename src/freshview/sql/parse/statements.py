@@ -22,6 +22,7 @@ from freshview.depth import deep
 from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSql
 from freshview.sql.ddl.cursor import Cursor
 from freshview.sql.ddl.relations import create_relation, create_type
+from freshview.sql.ddl.view_clauses import view_clauses
 from freshview.sql.parse.calls import LIFTS
 from freshview.sql.parse.changes import FIRST_WORDS, Reader, read_change
 from freshview.sql.parse.node import Grammar, Node
@@ -160,25 +161,13 @@ def _view(raw: list[RawToken], cursor: Cursor, script: Script) -> CreateView:
     at = cursor.peek().at
     name = cursor.path()
     columns = cursor.names() if cursor.peek().text == "(" else ()
-    ignored = _view_clauses(cursor)
+    ignored, policy = view_clauses(cursor)
     begin = cursor.expect("AS")
     if cursor.index >= len(raw):
         raise SyntaxProblem(f"view '{name}' has no query", instead="write SELECT", at=begin.at)
     query = _select(raw[cursor.index :], script, at)
-    return CreateView(name, columns, query, at, if_missing=if_missing, ignored=ignored)
-
-
-def _view_clauses(cursor: Cursor) -> tuple[str, ...]:
-    """COMMENT and TBLPROPERTIES of a view, which are ignored."""
-    ignored: list[str] = []
-    while cursor.peek().word in ("COMMENT", "TBLPROPERTIES"):
-        ignored.append(cursor.next().word)
-        if cursor.accept("("):
-            while not cursor.accept(")") and cursor.peek().kind != "end":
-                cursor.next()
-        else:
-            cursor.next()
-    return tuple(ignored)
+    view = CreateView(name, columns, query, at, if_missing=if_missing, ignored=ignored)
+    return replace(view, policy=policy)
 
 
 def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
