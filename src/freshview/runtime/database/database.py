@@ -32,7 +32,7 @@ from freshview.runtime.database.session import only_declares, run
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
 from freshview.runtime.database.writer import Writer
-from freshview.runtime.functions import check_callable, from_python
+from freshview.runtime.functions import check_callable, from_python, without
 from freshview.runtime.ingest.change import Change, Hook, row_change
 from freshview.runtime.ingest.event_time import StreamTime
 from freshview.runtime.settings import DatabaseSettings
@@ -116,8 +116,8 @@ class Database:
     def execute(self, sql: str, file: str = "<text>", *, policy: str = "") -> list[ViewHandle]:
         """Declare the streams, tables and views of a script: all of them, or, on an error, none.
 
-        Gives its views. `file` is what errors call the script; `policy` is that of the views that
-        name none. With statements like INSERT, each is done or refused by itself, as in `sql`.
+        Gives its views. `file` is what errors call it; `policy` is for views that name none. With
+        statements like INSERT, each is done or refused by itself, as in `sql`.
         """
         if only_declares(sql):
             return self.declare_script(sql, file, policy)
@@ -163,8 +163,7 @@ class Database:
         """Make a Python function known to SQL.
 
         It must give the same answer for the same values. `result` is its type, such as `double`
-        or `decimal(2)`; `double?` if it may answer NULL. It is not called with NULL: a NULL among
-        the arguments makes the answer NULL.
+        or `decimal(2)`; `double?` if it may answer NULL. Its answer for a NULL is NULL, without it.
         """
         self.state.catalog = self.state.catalog.with_function(from_python(name, function, result))
 
@@ -197,9 +196,8 @@ class Database:
         `Product` of factors, or several in a list, which add up. The batch is one change: readers
         see the views before it or after it.
 
-        With `decompose`, rows of a stream that was declared to change by products of two groups
-        of columns are given as such, if they form some: a look at each row in Python that pays
-        where a row costs more than that.
+        With `decompose`, rows of a stream that was declared to change by products are given as
+        such, if they form some: a look at each row in Python.
         """
         if type(batch) is dict and not decompose and self._routes.apply(self, batch):
             return
@@ -233,10 +231,7 @@ class Database:
 
         def end() -> None:
             with self.still():
-                left = list(self._hooks.get(name, []))
-                if hook in left:
-                    left.remove(hook)
-                self._hooks[name] = left
+                self._hooks[name] = without(self._hooks.get(name, []), hook)
                 self.rewire()
 
         return end
@@ -378,10 +373,9 @@ class Database:
         for relation in self.state.catalog.relations.values():
             name = relation.name
             seen = relation.static or relation.time is not None or self._hooks.get(name)
-            plain = not seen and not self.is_building
             groups, base = self.state.readers[name], self.state.bases[name]
             waits = waits or not all(g.is_started for g in groups)
-            route = route_of(relation, base, groups) if plain else None
+            route = route_of(relation, base, groups) if not (seen or self.is_building) else None
             if route is not None:
                 routes[name] = route
             if name in self._writers:

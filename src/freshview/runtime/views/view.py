@@ -11,7 +11,7 @@ from freshview.calculus.rows import Row, conform
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.types import Type, Value
 from freshview.errors import FreshviewError, UnknownName
-from freshview.runtime.functions import check_callable
+from freshview.runtime.functions import check_callable, without
 from freshview.runtime.ingest.columns import rows_of
 from freshview.runtime.settings import EngineName
 from freshview.runtime.views.history import MOST_VERSIONS, History
@@ -203,10 +203,7 @@ class ViewHandle(Rows):
 
         def end() -> None:
             with self._db.still():
-                left = list(self._maintained.callbacks)
-                if callback in left:
-                    left.remove(callback)
-                self._maintained.callbacks = left
+                self._maintained.callbacks = without(self._maintained.callbacks, callback)
 
         return end
 
