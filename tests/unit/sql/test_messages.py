@@ -41,8 +41,7 @@ SAID: tuple[tuple[str, str, str], ...] = (
     ("SELECT * REPLACE (a + 1 AS a) FROM r", "* REPLACE", "name the columns"),
     ("SELECT a FROM r VERSION AS OF 3", "a version of a table", "what is there now"),
     # Advice that leaves the rows what they are
-    ("SELECT a FROM r SORT BY a", "SORT BY", "leave it out: it changes no row"),
-    ("SELECT /*+ BROADCAST(r) */ a FROM r", "a hint", "leave it out: it changes no row"),
+    ("SELECT a FROM r FOR UPDATE", "FOR UPDATE", "leave it out: it changes no row"),
     ("SELECT * FROM r TABLESAMPLE (10 PERCENT)", "TABLESAMPLE", "by a condition in WHERE"),
     ("SELECT a FROM r UNION BY NAME SELECT a FROM s", "BY NAME", "in one order on both sides"),
     ("SELECT DISTINCT ON (a) a FROM r", "DISTINCT ON", "LATERAL (SELECT ... ORDER BY"),
@@ -78,3 +77,10 @@ def test_no_name_of_the_parser_is_shown(call: str) -> None:
     except FreshviewError as error:
         text = str(error)
         assert not [word for word in INTERNAL if word in text], text
+
+
+def test_what_changes_no_row_is_ignored_and_said_to_be() -> None:
+    sql = "SELECT /*+ BROADCAST(s) */ r.a FROM r JOIN s ON r.a = s.a DISTRIBUTE BY r.a SORT BY r.a"
+    _, [query] = load(sql, catalog=CATALOG)
+    said = [note.partition(" is ignored")[0] for note in query.notes]
+    assert said == ["a hint", "SORT BY", "DISTRIBUTE BY"]

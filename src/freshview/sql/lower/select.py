@@ -147,6 +147,8 @@ def _body(query: Select, env: Env) -> Body:
     for cte in query.ctes:
         ctes[cte.name.lower()] = (cte, replace(env, ctes=dict(ctes)))
     env = replace(env, ctes=ctes, known={})
+    for clause in query.ignored:
+        env.notes[f"{clause} is ignored: it changes no row ({query.at})"] = None
     joined = sources(query.sources, env)
     inner = replace(env, scope=joined.scope(env.scope))
     factors = joined.factors

@@ -135,7 +135,9 @@ def _has_words(node: Node) -> bool:
     """Whether the parser has read more than expressions in the parentheses of a call."""
     for name, child in node.raw.args.items():
         children = child if isinstance(child, list) else [child]
-        if any(getattr(c, "key", "") in ("var", "propertyeq", "lambda") for c in children):
+        if any(
+            getattr(c, "key", "") in ("var", "propertyeq", "lambda", "jsonpath") for c in children
+        ):
             return True
         if child and isinstance(child, str | bool) and not node.is_of_dialect(name):
             return True

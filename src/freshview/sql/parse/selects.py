@@ -82,7 +82,7 @@ def _combined(node: Node) -> Combined:
 def _plain(node: Node) -> Select:
     node.only(
         *("expressions", "from_", "joins", "where", "group", "having", "distinct"),
-        *("order", "limit", "offset", "with_"),
+        *("order", "limit", "offset", "with_", *IGNORED),
     )
     distinct = node.get("distinct")
     if distinct is not None and distinct.get("on") is not None:
@@ -102,8 +102,18 @@ def _plain(node: Node) -> Select:
         sets=by.sets,
         keys=by.keys,
         ctes=_ctes(node.get("with_")),
+        ignored=tuple(what for clause, what in IGNORED.items() if node.get(clause)),
         at=node.at,
     )
+
+
+IGNORED = {
+    "hint": "a hint",
+    "sort": "SORT BY",
+    "cluster": "CLUSTER BY",
+    "distribute": "DISTRIBUTE BY",
+}
+"""Clauses that tell Spark how to compute a query, and change no row of it."""
 
 
 def _clause(node: Node, name: str) -> Scalar | None:
