@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.scope import base_relations
+from freshview.calculus.types import Value
 from freshview.errors import BuildProblem, FreshviewError, NotNative, Overflow
 from freshview.plan.switches import Switches
 from freshview.runtime.compile import kernels
@@ -22,7 +23,18 @@ from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql.catalog import Catalog
 from freshview.sql.lower.view import lower
 from freshview.sql.statements import CreateView
-from freshview.sql.terms import Select
+from freshview.sql.terms import (
+    Compare,
+    ExistsQuery,
+    Item,
+    Literal,
+    Name,
+    Quantified,
+    ScalarQuery,
+    Select,
+    Table,
+)
+from freshview.sql.walk import conjuncts, inside
 
 KERNEL_ROWS = 50_000
 """Rows below a query for which a kernel is compiled: dictionaries would take longer than that."""
@@ -56,7 +68,8 @@ def ask(state: State, select: Select, names: Sequence[str] = ()) -> Answer:
     query = lower(statement, catalog, "result")
     read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
-    bases = {r.name: _base(state, r) for r in used}
+    fixed = _fixed(select, used)
+    bases = {r.name: _base(state, r, fixed) for r in used}
     settings = _settings(state.settings)
     view = MaintainedView(query, used, catalog.functions, settings)
     group = view.group = ViewGroup([view], bases)
@@ -97,7 +110,37 @@ def _readable(state: State) -> Catalog:
     return replace(catalog, relations=relations, views=views)
 
 
-def _base(state: State, relation: Relation) -> AnyBase:
+def _fixed(select: Select, used: Sequence[Relation]) -> dict[int, Value]:
+    """The columns of the only table of a query that are compared with a constant, by =.
+
+    No other row of the table matters then, and it is not looked at by the query.
+    """
+    match select.sources:
+        case (Table(alias=alias, columns=()),) if len(used) == 1 and _reads_once(select):
+            kinds = {c.name.lower(): (i, c.type.kind) for i, c in enumerate(used[0].columns)}
+        case _:
+            return {}
+    fixed: dict[int, Value] = {}
+    for test in conjuncts(select.where):
+        match test:
+            case Compare("=", Name(name, table), Literal(value, t)):
+                at, kind = kinds.get(name.lower(), (-1, ""))
+                own = table is None or table.lower() == alias.lower()
+                if own and t.kind == kind in ("int", "string") and value is not None:
+                    fixed[at] = value
+    return fixed
+
+
+def _reads_once(select: Select) -> bool:
+    """Whether there is no subquery that may read the table as well."""
+    items = (item.expr for item in select.items if isinstance(item, Item))
+    clauses = (select.where, select.having, *select.group, *select.keys)
+    tests = (*items, *(c for c in clauses if c is not None), *(k.expr for k in select.order))
+    inner = (ScalarQuery, ExistsQuery, Quantified)
+    return not select.ctes and not any(isinstance(x, inner) for e in tests for x in inside(e))
+
+
+def _base(state: State, relation: Relation, fixed: Mapping[int, Value]) -> AnyBase:
     view = state.views.get(relation.name.lower())
     if view is not None:
         base = Base(relation)
@@ -109,6 +152,10 @@ def _base(state: State, relation: Relation) -> AnyBase:
             f"the rows of '{relation.name}' are not kept",
             instead="connect with keep_rows=True, or ask a view",
         )
+    if fixed:
+        few = Base(relation)
+        few.rows = source.rows_with(fixed)
+        return few
     return FrozenBase(source)
 
 

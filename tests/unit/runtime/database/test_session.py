@@ -242,3 +242,30 @@ def test_refusals(db: Database, sql: str, words: str) -> None:
 def test_what_only_reads_declarations_refuses_changes() -> None:
     with pytest.raises(UnsupportedSql, match="INSERT is not supported among declarations"):
         load("CREATE STREAM r (a INT); INSERT INTO r VALUES (1)")
+
+
+@pytest.mark.native
+def test_rows_that_constants_fix_are_sought_alone() -> None:
+    for engine in ("reference", "native"):
+        db = fv.connect(engine=engine)  # type: ignore[arg-type]
+        db.execute(
+            "CREATE STREAM r (k INT, s STRING, d DECIMAL(8, 2), x DOUBLE, day DATE, t TIMESTAMP, "
+            "f BOOLEAN); CREATE STREAM p (a INT, b INT, c INT, PRIMARY KEY (b, a))"
+        )
+        row = "1.50, 2.5e0, DATE '2024-02-29', TIMESTAMP '2024-02-29 12:30:00.5', TRUE"
+        db.sql(f"INSERT INTO r VALUES (1, 'a', {row}), (1, 'a', {row}), (1, 'b', {row})")
+        db.sql("INSERT INTO r (k) VALUES (1), (NULL)")
+        whole = db.sql("SELECT * FROM r WHERE k + 0 = 1 AND s || '' = 'a'").rows()
+        assert len(whole) == 2
+        assert db.sql("SELECT * FROM r x WHERE x.k = 1 AND s = 'a' AND f").rows() == whole
+        assert db.sql("SELECT COUNT(*) FROM r WHERE k = 1").rows() == [(4,)]
+        assert db.sql("SELECT COUNT(*) FROM r WHERE k = 1 AND k = 2").rows() == [(0,)]
+        assert db.sql(
+            "SELECT COUNT(*) FROM r WHERE k = 1 AND 5 = (SELECT COUNT(*) FROM r)"
+        ).rows() == [(1 * 4,)]
+        db.sql("INSERT INTO p VALUES (1, 2, 3), (2, 1, 4)")
+        assert db.sql("SELECT c FROM p WHERE a = 1 AND b = 2").rows() == [(3,)]
+        assert db.sql("SELECT c FROM p WHERE a = 1 AND b = 2 AND c = 4").rows() == []
+        assert db.sql("UPDATE p SET c = 9 WHERE b = 1").rows() == [(1,)]
+        assert db.sql("DELETE FROM r WHERE k = 1 AND s = 'a'").rows() == [(2,)]
+        assert db.sql("SELECT COUNT(*) FROM r").rows() == [(3,)]
