@@ -26,13 +26,13 @@ class Forecast:
     steps: dict[str, float]
     maps: list[tuple[Map, float, float]]
 
-    def lines(self, told: bool) -> Iterator[str]:
-        """The forecast in words; `told` says whether sizes of relations were told."""
+    def lines(self, sizes_known: bool) -> Iterator[str]:
+        """The forecast in words; `sizes_known` says whether the user gave sizes of relations."""
         for relation, steps in sorted(self.steps.items()):
             yield f"a row of {relation}: about {_number(steps)} rows looked at or written"
         size = sum(size for _, _, size in self.maps)
         data = f"{STREAM_ROWS:,.0f} rows in a stream and {STATIC_ROWS:,.0f} in a table"
-        data = "the sizes that were given" if told else data
+        data = "the sizes that were given" if sizes_known else data
         yield f"maps: about {_bytes(size)}, with {data}"
         for m, rows, bytes_ in self.maps[:MOST_MAPS]:
             keys = ", ".join(k.name for k in (*m.inputs, *m.keys))

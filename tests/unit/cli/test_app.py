@@ -109,7 +109,7 @@ def test_explain_shows_the_way_to_the_workers(shell: Shell, script: Path) -> Non
 
 
 def test_explain_obeys_the_mode(shell: Shell, script: Path) -> None:
-    assert "ON + sales(" in shell("explain", script, "--mode", "tuple").out
+    assert "ON + sales(" in shell("explain", script, "--mode", "tuple", "--verbose").out
 
 
 @pytest.mark.native
