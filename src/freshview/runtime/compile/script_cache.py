@@ -58,8 +58,13 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
 
 def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, Any]:
     """What a script has added to a catalog, as values that JSON holds."""
-    new = [(key, r) for key, r in after.relations.items() if key not in before.relations]
+    new = [(key, r) for key, r in after.relations.items() if before.relations.get(key) != r]
+    named = {q.name.lower() for q in queries}
     return {
+        "dropped": [
+            *(k for k in before.views if k in named or k not in after.views),
+            *(k for k, r in before.relations.items() if after.relations.get(k) != r),
+        ],
         "relations": [_show_relation(r, after.sources.get(key)) for key, r in new],
         "queries": [_show_query(q) for q in queries],
     }
@@ -76,11 +81,12 @@ def _show_relation(r: Relation, source: Source | None) -> list[object]:
 def _show_query(q: Query) -> list[object]:
     columns = _show_columns(q.columns)
     order = [[o.var, o.descending, o.nulls_first] for o in q.order]
-    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes]
+    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes, q.policy]
 
 
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
     """The catalog after a script, and its queries."""
+    catalog = catalog.without(entry["dropped"])
     for name, columns, static, key, origin, time, notes in entry["relations"]:
         source = None
         if origin is not None:
@@ -92,14 +98,14 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
         relation = Relation(name, _columns(columns), static, *details)
         catalog = catalog.with_relation(relation, source)
     queries = []
-    for name, columns, vars, term, order, factorized, notes in entry["queries"]:
+    for name, columns, vars, term, order, factorized, notes, policy in entry["queries"]:
         keys = tuple(Order(*o) for o in order)
         body = read(term)
         over = catalog.views_read(body)
-        rest = (keys, factorized, over, tuple(notes))
+        rest = (keys, factorized, over, tuple(notes), policy)
         query = Query(name, _columns(columns), tuple(vars), body, *rest)
         queries.append(query)
-        catalog = catalog.without_view(name).with_view(query)
+        catalog = catalog.with_view(query)
     return catalog, queries
 
 
