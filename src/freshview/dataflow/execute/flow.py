@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
+from freshview.dataflow.execute.feed import rows_of_sources
 from freshview.dataflow.execute.groups_node import GroupsNode
 from freshview.dataflow.execute.join_node import JoinNode, Make
 from freshview.dataflow.execute.layout import Change
@@ -93,6 +94,8 @@ class Flow:
             self._steps.append(step)
         self._broken = False
         self.batches = 0
+        self.late: dict[str, int] = {}
+        """How many rows of each stream came too late."""
 
     # ---------------------------------------------------------------- changes
 
@@ -117,6 +120,16 @@ class Flow:
             stream.watermark = stream.watermark.advance(at)
             stream.latest = at if stream.latest is None else max(stream.latest, at)
         self._run({})
+
+    def read(self, folder: str | Path = ".", *, batch: int = 10_000) -> dict[str, int]:
+        """Read the files and sockets of its streams to their end; how many rows of each.
+
+        Paths start at the `folder`; tables come first, then streams in turns of `batch` rows.
+        """
+        counts: dict[str, int] = {}
+        for name, count in rows_of_sources(self, scans(self.plan), Path(folder), batch):
+            counts[name] = counts.get(name, 0) + count
+        return counts
 
     # ---------------------------------------------------------------- results
 
@@ -201,6 +214,8 @@ class Flow:
                 latest = arrival.times.max().item()
                 stream.latest = latest if stream.latest is None else max(stream.latest, latest)
         self.batches += 1
+        for name, arrival in arrivals.items():
+            self.late[name] = self.late.get(name, 0) + len(arrival.late)
         return {name: a.late for name, a in arrivals.items() if a.late}
 
     def _read(self, name: str, rows: object, weights: Any) -> Arrival:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import FreshviewError
+from freshview.sql.catalog import Source
 from freshview.sql.terms import Item, Scalar
 from freshview.temporal import FullHistory, Window
 
@@ -58,6 +59,8 @@ class Scan:
     relation: Relation
     table: str
     appends: bool = False
+    source: Source | None = None
+    """Where its rows are read from, where they are not pushed."""
 
 
 @dataclass(frozen=True, slots=True)

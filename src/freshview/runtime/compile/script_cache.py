@@ -58,8 +58,13 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
 
 def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, Any]:
     """What a script has added to a catalog, as values that JSON holds."""
-    new = [(key, r) for key, r in after.relations.items() if key not in before.relations]
+    new = [(key, r) for key, r in after.relations.items() if before.relations.get(key) != r]
+    named = {q.name.lower() for q in queries}
     return {
+        "dropped": [
+            *(k for k in before.views if k in named or k not in after.views),
+            *(k for k, r in before.relations.items() if after.relations.get(k) != r),
+        ],
         "relations": [_show_relation(r, after.sources.get(key)) for key, r in new],
         "queries": [_show_query(q) for q in queries],
         "parts": [[_show_query(p) for p in _parts(q, after)] for q in queries],
@@ -82,11 +87,12 @@ def _show_relation(r: Relation, source: Source | None) -> list[object]:
 def _show_query(q: Query) -> list[object]:
     columns = _show_columns(q.columns)
     order = [[o.var, o.descending, o.nulls_first] for o in q.order]
-    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes]
+    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes, q.policy]
 
 
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
     """The catalog after a script, and its queries."""
+    catalog = catalog.without(entry["dropped"])
     for name, columns, static, key, origin, time, notes in entry["relations"]:
         source = None
         if origin is not None:
@@ -103,7 +109,7 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
         known = catalog.with_parts(_query(*part) for part in parts)
         query = replace(query, over=known.views_read(query.term))
         queries.append(query)
-        catalog = catalog.without_view(query.name).with_view(query)
+        catalog = catalog.with_view(query)
     return catalog, queries
 
 
@@ -115,9 +121,10 @@ def _query(
     order: list[tuple[Any, ...]],
     factorized: bool,
     notes: list[str],
+    policy: str,
 ) -> Query:
     keys = tuple(Order(*o) for o in order)
-    rest = (keys, factorized, (), tuple(notes))
+    rest = (keys, factorized, (), tuple(notes), policy)
     return Query(name, _columns(columns), tuple(vars), read(term), *rest)
 
 

@@ -21,7 +21,7 @@ from freshview.spark.nodes.kernel_node import KernelNode
 from freshview.spark.nodes.node import READY, Node, change_routine, read_routine
 from freshview.spark.nodes.perform import PartStep, perform
 from freshview.spark.nodes.reference_node import ReferenceNode
-from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_kernel
+from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_library
 
 NO_ROUTINE = "nothing"
 """The routine of a batch that no view reads."""
@@ -71,7 +71,8 @@ class ViewWork(Work):
         shipped = self.kernels.get(role)
         if shipped is None:
             return ReferenceNode(self.distributed, role, self.functions)
-        return KernelNode(shipped.program, fetch_kernel(shipped, self.folder), folder / "state")
+        library = fetch_library(shipped.library, self.folder)
+        return KernelNode(shipped.program, library, folder / "state")
 
     def fill(self, node: Node) -> None:
         """See `Work`: the static tables."""

@@ -81,6 +81,7 @@ class RemoteEpochs(Epochs):
         metrics.storage = {host: r + s for host, r, s in sorted(stored)}
         metrics.moved_bytes = sum(s["moved"] for s in statuses)
         metrics.longest_move = max(s["longest_move"] for s in statuses)
+        metrics.spilled_bytes = sum(s["spilled"] for s in statuses)
         metrics.received_bytes = sum(s["received"] for s in statuses)
         metrics.purged_bytes = sum(self._purged.values())
 

@@ -33,7 +33,7 @@ def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
     """The rest of CREATE STREAM or CREATE TABLE, from the name on."""
     if_missing = cursor.accept("IF", "NOT", "EXISTS")
     at = cursor.peek().at
-    name = cursor.name()
+    name = cursor.path()
     declared = _columns(cursor, static=static)
     options = table_options(cursor)
     relation = Relation(name, _typed(declared), static, declared.key, declared.time)

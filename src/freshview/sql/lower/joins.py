@@ -134,13 +134,17 @@ def _item(
 
 
 def _table(item: Table, env: Env) -> Joined:
-    name = item.name.lower()
-    if name in env.ctes:
+    name = env.catalog.declared_as(item.name).lower()
+    if item.name.lower() in env.ctes:
+        name = item.name.lower()
         cte, around = env.ctes[name]
         rows = replace(around, names=env.names).rows(cte.query)
         columns = rows.columns
         cte_item = _item(rows.term, cte.name, columns, cte.columns, item)
         return _item(rows.term, item.alias, cte_item.plain, item.columns, item)
+    if len(item.name) > len(name):
+        ignored = item.name[: -len(name) - 1]
+        env.notes[f"'{ignored}' before '{name}' is ignored: it is declared without"] = None
     if name in env.catalog.views:
         query = env.catalog.view(name)
         return _definition(item, query, env) if env.catalog.written_out else _rows(item, query, env)
