@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from freshview.reference.oracle.evaluate import Database, evaluate
 from freshview.sql.terms import Item, Literal, Scalar
 from freshview.temporal import FullHistory, Stamps, TupleCount, Window
 from freshview.temporal import joins as in_window
-from freshview.temporal.terms import Time
+from freshview.temporal.terms import Time, Times
 from freshview.theta import Band, Comparison, Function, Metrics, Source, ThetaJoin
 from freshview.theta.local.predicate import Condition as ThetaCondition
 
@@ -105,7 +104,7 @@ class JoinNode:
         return [pair for pair, is_in in zip(pairs, answer.tolist(), strict=True) if is_in]
 
 
-def _stamps(at: Any) -> Stamps:
+def _stamps(at: Times) -> Stamps:
     nothing = np.zeros(len(at), np.int64)
     return Stamps(at, nothing, nothing)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
 from freshview.calculus.rows import Row, checked
 from freshview.calculus.schema import Column, Relation
-from freshview.calculus.types import INT
+from freshview.calculus.types import INT, Value
 from freshview.dataflow.execute.layout import TIMES, Change, Layout
 from freshview.dataflow.plan.scalars import ROWS, select
 from freshview.dataflow.plan.terms import Field, Filter, FlatMap, Plan, Project, Test
@@ -83,7 +83,7 @@ def _places(outputs: Sequence[Scalar], over: Sequence[Field]) -> list[int] | Non
 class Asked:
     """The rows for which a Python function says something true."""
 
-    def __init__(self, layout: Layout, function: Callable[[Any], object]) -> None:
+    def __init__(self, layout: Layout, function: Callable[..., object]) -> None:
         self._row = row_type(layout.fields)
         self._width = layout.width
         self._function = function
@@ -99,7 +99,7 @@ class Applied:
     def __init__(
         self,
         layout: Layout,
-        function: Callable[[Any], Any],
+        function: Callable[..., object],
         declared: Sequence[Field],
         is_map: bool,
     ) -> None:
@@ -128,13 +128,13 @@ class Applied:
             instead="let it give a list of rows, empty for none",
         )
 
-    def _cells(self, new: object) -> Any:
+    def _cells(self, new: object) -> Sequence[Value] | Mapping[str, Value]:
         if isinstance(new, tuple | list | Mapping):
             return new
-        return (new,)
+        return (cast("Value", new),)  # whether it is one is checked with the others
 
 
-def row_type(over: Sequence[Field]) -> Callable[..., Any]:
+def row_type(over: Sequence[Field]) -> Callable[..., Row]:
     """What functions get: a tuple whose columns have names, those of several tables with both.
 
     >>> from freshview.calculus.types import INT

@@ -7,8 +7,9 @@ from typing import assert_never
 
 import numpy as np
 
+from freshview.signal.arrays import Array
 from freshview.signal.columns.directory import Directory
-from freshview.signal.columns.rows import Array, Rows
+from freshview.signal.columns.rows import Rows
 from freshview.signal.operators.events import (
     DownsampleOperator,
     GroupByOperator,

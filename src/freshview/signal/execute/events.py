@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from freshview.errors import UnknownName
+from freshview.signal.arrays import Array
 from freshview.signal.columns.directory import Directory
-from freshview.signal.columns.rows import Array, Rows
+from freshview.signal.columns.rows import Rows
 from freshview.signal.execute.intake import COUNT
 from freshview.signal.execute.picture import html
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +49,11 @@ class Events:
             columns[COUNT] = rows.weight.astype(np.int64)
         return columns
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Table:
         """An Arrow table; complex numbers are structs of `re` and `im`, vectors are lists."""
         return pa.table({n: _arrow(c) for n, c in self.to_numpy().items()})
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """A data frame."""
         return self.to_arrow().to_pandas()
 
@@ -74,7 +78,7 @@ class Events:
         return html(what, self.rows, directory, list(self.to_numpy()))
 
 
-def _arrow(values: Array) -> Any:
+def _arrow(values: Array) -> pa.Array:
     if values.ndim == 2:
         flat = _arrow(np.ascontiguousarray(values).reshape(-1))
         return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from freshview.signal.arrays import Array
 from freshview.signal.policies import Policy
-from freshview.signal.terms import Array, BadSignal
+from freshview.signal.terms import BadSignal
 
 
 def check_policy(value: object) -> Policy:

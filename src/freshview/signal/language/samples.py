@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from freshview.signal.arrays import Array, EventColumns
 from freshview.signal.language.check import check_missing, coefficients, positive
 from freshview.signal.language.events import EventOperators
 from freshview.signal.language.windows import hopped
 from freshview.signal.steps import Aggregate, DigitalFilter
-from freshview.signal.terms import Array, BadSignal, Filtered, Fir, Grid, Hop, Iir, Missing, Term
+from freshview.signal.terms import BadSignal, Filtered, Fir, Grid, Hop, Iir, Missing, Term
 
 Self = TypeVar("Self", bound="SampleOperators")
 
@@ -143,12 +144,12 @@ class _Beyond:
 
     threshold: float
 
-    def __call__(self, e: Any) -> Any:
-        return np.any([np.abs(e[name]) > self.threshold for name in e.columns], axis=0)
+    def __call__(self, e: EventColumns) -> Array:
+        return np.asarray(np.any([np.abs(e[name]) > self.threshold for name in e.columns], axis=0))
 
 
-def _is_number(e: Any) -> Any:
-    return ~np.all([np.isnan(e[name]) for name in e.columns], axis=0)
+def _is_number(e: EventColumns) -> Array:
+    return ~np.asarray(np.all([np.isnan(e[name]) for name in e.columns], axis=0))
 
 
 def _mean(x: Array) -> Array:

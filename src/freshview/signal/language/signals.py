@@ -6,14 +6,14 @@ or by the assertion `to_signal`; a signal becomes uniform by `sample`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from freshview.errors import UnknownName
+from freshview.signal.arrays import Condition, ValueFunction
 from freshview.signal.language.check import check_missing, check_policy, integer, positive
 from freshview.signal.language.events import EventOperators
-from freshview.signal.language.functions import Prefixed, Value, composed, own_value
+from freshview.signal.language.functions import Prefixed, composed, own_value, values
 from freshview.signal.language.samples import SampleOperators
 from freshview.signal.language.windows import Windows
 from freshview.signal.policies import Policy
@@ -145,7 +145,7 @@ class Signal(Stream):
         pairs = Join(self.term, other.term)
         return Signal(pairs) if isinstance(other, Signal) else Stream(pairs)
 
-    def with_function(self, function: Callable[[Any, Any], Any]) -> FunctionSignal:
+    def with_function(self, function: ValueFunction) -> FunctionSignal:
         """A continuous signal: values are a function of the time and of the payload."""
         return FunctionSignal(self.term, function)
 
@@ -179,16 +179,16 @@ class FunctionSignal:
     """
 
     term: Term
-    function: Value
+    function: ValueFunction
 
-    def where(self, predicate: Callable[[Any], Any]) -> FunctionSignal:
+    def where(self, predicate: Condition) -> FunctionSignal:
         """The events whose arguments satisfy a condition."""
         return FunctionSignal(Signal(self.term).where(predicate).term, self.function)
 
     def scale(self, factor: complex) -> FunctionSignal:
         """All values times a scalar."""
         function = self.function
-        return FunctionSignal(self.term, lambda t, e: function(t, e) * factor)
+        return FunctionSignal(self.term, lambda t, e: values(function, t, e) * factor)
 
     def shift(self, by: int) -> FunctionSignal:
         """The same curve, later by so much."""
@@ -320,7 +320,7 @@ class UniformSignal(SampleOperators, Signal):
 
 
 def _sampled(
-    term: Term, grid: Grid, policy: Policy | None, function: Value | None
+    term: Term, grid: Grid, policy: Policy | None, function: ValueFunction | None
 ) -> UniformSignal:
     if policy is None:
         return UniformSignal(Sample(term, grid, None, function), grid)

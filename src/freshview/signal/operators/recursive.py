@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 from scipy.signal import lfilter
 
+from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import MAX_TIME, MIN_TIME, Ranges, counted, merged
-from freshview.signal.columns.rows import Array, Ints, Rows, difference, negated, points
+from freshview.signal.columns.rows import Ints, Rows, difference, negated, points
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import column, numbers
 from freshview.signal.operators.node import Operator, State
