@@ -17,10 +17,16 @@ from tests.house.rooms import ROOT, rooms
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_FILES = 25
+MOST_ANY = 200
+MOST_IGNORED_TYPES = 50
 
 RESULT_WORDS = {"found", "told", "made", "taken", "given"}
 """They say that something is a result, and not what it is."""
+ONE_MEANING = {"Place", "Node", "Plan", "Compiler", "Options", "Settings", "Choices", "Passes"}
+"""Words that many rooms could use: each is one class, and the others have longer names."""
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+
+IGNORED_TYPE = re.compile(r"#\s*type:\s*ignore")
 
 CALL = re.compile(r"`([\w/]+\.py)`\s+`(\w+)(?:\(\))?`")
 """A hop of a call chain: a file and a function or class in it."""
@@ -74,6 +80,17 @@ def test_folders_have_few_files() -> None:
     assert {f: n for f, n in counts.items() if n > MOST_FILES} == {}
 
 
+def test_types_say_what_a_thing_is() -> None:
+    counts = {name: n for name, p in modules().items() if (n := _anys(ast.parse(p.read_text())))}
+    assert sum(counts.values()) <= MOST_ANY, sorted(counts.items(), key=lambda c: -c[1])[:20]
+
+
+def test_few_lines_are_left_unchecked() -> None:
+    lines = [line for path in modules().values() for line in path.read_text().splitlines()]
+    ignored = [line.strip() for line in lines if IGNORED_TYPE.search(line)]
+    assert len(ignored) <= MOST_IGNORED_TYPES
+
+
 def test_names_say_what_a_thing_is() -> None:
     vague = {
         f"{module}: {name}"
@@ -82,6 +99,14 @@ def test_names_say_what_a_thing_is() -> None:
         if any(word.lower() in RESULT_WORDS for word in WORD.findall(name))
     }
     assert vague == set()
+
+
+def test_a_word_names_one_class() -> None:
+    homes: dict[str, list[str]] = {}
+    for module, path in modules().items():
+        for name in _declared_types(ast.parse(path.read_text())):
+            homes.setdefault(name, []).append(module)
+    assert {w: homes[w] for w in ONE_MEANING if len(homes.get(w, ())) > 1} == {}
 
 
 def test_the_picture_of_the_rooms_is_drawn_anew(request: pytest.FixtureRequest) -> None:
@@ -103,6 +128,18 @@ def test_the_path_of_a_query_names_functions_that_exist() -> None:
 
 def _lines(path: Path) -> int:
     return len(path.read_text().splitlines())
+
+
+def _anys(tree: ast.AST) -> int:
+    """How often types are left open, those that are written as text included."""
+    count = 0
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id="Any") | ast.Attribute(attr="Any"):
+                count += 1
+            case ast.Call(func=ast.Name(id="cast"), args=[ast.Constant(value=str(text)), _]):
+                count += len(re.findall(r"\bAny\b", text))
+    return count
 
 
 def _defined(path: Path) -> set[str]:
@@ -128,6 +165,16 @@ def _bound_names(tree: ast.AST) -> Iterator[str]:
                 | ast.MatchAs(name=str(name))
                 | ast.MatchStar(name=str(name))
             ):
+                yield name
+
+
+def _declared_types(tree: ast.Module) -> Iterator[str]:
+    """The classes, aliases and variables of types that a module declares."""
+    for node in tree.body:
+        match node:
+            case ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)]):
                 yield name
 
 

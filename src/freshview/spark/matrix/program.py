@@ -14,7 +14,7 @@ from freshview.distributed.matrix.row_ranges import RowRanges
 from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.terms import COLS, ROWS, VALUES
 from freshview.distributed.matrix.text import show_steps
-from freshview.durable.checkpoint import CheckpointProblem
+from freshview.durable.checkpoint import CheckpointProblem, Description
 from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats
 from freshview.errors import FreshviewError
@@ -330,7 +330,7 @@ def _only(triggers: Mapping[Strategy, Trigger], best: Strategy) -> dict[Strategy
     return {s: t for s, t in triggers.items() if s in (best, "reevaluate")}
 
 
-def _workers(spark: Any, wanted: int | None, before: Mapping[str, Any] | None) -> int:
+def _workers(spark: Any, wanted: int | None, before: Description | None) -> int:
     if before is not None:
         if wanted is not None and wanted != before["workers"]:
             raise CheckpointProblem(
