@@ -171,9 +171,9 @@ class Program:
             before, fill = self._columns, self._counted.fill
             ready = [(t, fill(t.input)) for t in self._running.values()]
             self._columns = by_columns(ready, wanted, self.sizes)
-            self._lay(before | self._columns)
+            self._arrange(before | self._columns)
 
-    def _lay(self, views: Iterable[str]) -> None:
+    def _arrange(self, views: Iterable[str]) -> None:
         """Matrices as their products read them."""
         for name in views:
             self.values[name] = in_memory_order(self.values[name], columns=name in self._columns)
@@ -271,7 +271,7 @@ class Program:
 
     def _commit(self, moves: Sequence[Move]) -> None:
         """Follow the changes one after the other by their triggers, or compute anew after all."""
-        why = [w for m in moves if (w := self._why_anew(m))]
+        why = [w for m in moves if (w := self._reason_to_recompute(m))]
         if not why:
             # One trigger reads everything before it writes. After the first of several, copies
             # must be there to go back to.
@@ -292,7 +292,7 @@ class Program:
                 write_exact_cells(self.values[m.name], m)
             self._again({m.name for m in moves}, "; ".join(why))
 
-    def _why_anew(self, m: Move) -> str:
+    def _reason_to_recompute(self, m: Move) -> str:
         """Why a change is not followed by its trigger; nothing if it is."""
         if m.lost is not None:
             return f"what {m.name} loses cannot be subtracted in {self.ring.name}"
@@ -316,7 +316,7 @@ class Program:
             yield
         except BaseException:
             self.values = before
-            self._lay(self._columns)
+            self._arrange(self._columns)
             raise
 
     def _again(self, changed: Iterable[str], why: str) -> None:
@@ -326,7 +326,7 @@ class Program:
         for n in self._kept - fresh.keys():
             self._compute(n, fresh)
         self.values = {n: fresh[n] for n in self._kept}
-        self._lay(self._columns)
+        self._arrange(self._columns)
         self._report_reevaluation(why)
 
     def _report_reevaluation(self, why: str) -> None:

@@ -75,7 +75,7 @@ class SampleOperators(EventOperators):
     def quantile(self: Self, q: float, size: int, hop: int = 1) -> Self:
         """The quantile of the samples of each window, between two of them on a straight line."""
         if not 0 <= q <= 1:
-            raise BadSignal(f"a quantile of {q}", instead="give a number from 0 to 1")
+            raise BadSignal(f"the quantile cannot be {q}", instead="give a number from 0 to 1")
         return self.rolling(size, hop, lambda x: _quantile(x, q), name=f"quantile {q}")
 
     def zscore(self: Self, size: int) -> Self:
@@ -127,7 +127,7 @@ class SampleOperators(EventOperators):
         forward, feedback = coefficients("b", b), coefficients("a", a)
         if feedback[0] == 0:
             raise BadSignal(
-                "a filter whose a[0] is zero", instead="divide by the first that is not"
+                "a[0] of a filter cannot be zero", instead="give coefficients with another a[0]"
             )
         if len(feedback) == 1:
             return self.fir([x / feedback[0] for x in forward], missing)

@@ -86,7 +86,10 @@ class Stream(EventOperators):
         if tolerance is not None:
             integer("a tolerance", tolerance)
             if tolerance < 0:
-                raise BadSignal(f"a tolerance of {tolerance}", instead="give zero or more")
+                raise BadSignal(
+                    f"the tolerance of an as-of join cannot be {tolerance}",
+                    instead="give zero or more",
+                )
         return self._like(AsOf(self.term, other.term, direction, tolerance, keep))
 
     def aggregate(self, **functions: str | tuple[str, str]) -> Signal:
@@ -104,7 +107,7 @@ class Stream(EventOperators):
                 )
             aggregates.append((name, word, column))
         if not aggregates:
-            raise BadSignal("an aggregate of nothing", instead='say for example value="mean"')
+            raise BadSignal("aggregate names no column", instead='say for example value="mean"')
         return Signal(Snapshot(self.term, tuple(aggregates)))
 
     def to_signal(self) -> Signal:
@@ -162,7 +165,9 @@ class Signal(Stream):
     def ema(self: Self, alpha: float) -> Self:
         """The exponential moving average over the events, whatever time is between them."""
         if not 0 < alpha <= 1:
-            raise BadSignal(f"an average with alpha {alpha}", instead="give a number in (0, 1]")
+            raise BadSignal(
+                f"the alpha of an average cannot be {alpha}", instead="give a number in (0, 1]"
+            )
         return self._like(Ema(self.term, float(alpha)))
 
     def _combined(self, operation: Operation, other: Signal) -> Signal:

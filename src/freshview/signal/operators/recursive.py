@@ -99,7 +99,7 @@ class RecursiveOperator(Operator):
             old, _ = self._run(store, notes, order)
         fewer = notes.apply(negated(stale)) if len(stale) else notes
         new, noted = self._run(after, fewer, order)
-        return (after, _thinned(fewer.apply(noted), len(after))), difference(old, new)
+        return (after, _compacted(fewer.apply(noted), len(after))), difference(old, new)
 
     def forget(self, state: State, *ahead: Ints) -> tuple[State, Ints]:
         """Keep the last state before the time, and what came after it."""
@@ -164,7 +164,7 @@ class RecursiveOperator(Operator):
         return np.dtype(np.complex128 if kind.kind == "c" else np.float64)
 
 
-def _thinned(notes: Store, inputs: int) -> Store:
+def _compacted(notes: Store, inputs: int) -> Store:
     """Fewer notes, where each of many small batches left its own: the last ones always stay."""
     if len(notes) <= inputs // 8 + 8 * len(notes.codes()):
         return notes

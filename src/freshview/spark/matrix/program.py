@@ -264,7 +264,7 @@ class SparkProgram(Program):
                 instead="update one after the other, or use linear.Program",
             )
         (m,) = moves
-        why = self._why_anew(m)
+        why = self._reason_to_recompute(m)
         if not why:
             try:
                 self._run(self._running[id(self.choice(m.name, m.rank).trigger)], m)

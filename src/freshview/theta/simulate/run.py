@@ -89,7 +89,7 @@ class Run:
         placement = self._first_placement()
         self.next_host = max(hosts_of(placement)) + 1
         for k in range(world.reshufflers):
-            post = self._poster(("reshuffler", k))
+            post = self._post_from(("reshuffler", k))
             self.reshufflers.append(
                 Reshuffler(k, placement, world.reshufflers, post, world.blocking)
             )
@@ -265,7 +265,7 @@ class Run:
                 wrong.add(t.number)
         return sorted(wrong)
 
-    def _poster(self, sender: Hashable) -> Post:
+    def _post_from(self, sender: Hashable) -> Post:
         return lambda receiver, body: self.network.send(sender, receiver, body)
 
 

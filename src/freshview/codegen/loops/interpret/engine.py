@@ -145,12 +145,12 @@ class Interpreter:
             raise SnapshotProblem("this is a snapshot of another program")
         shown = {query: self.read(query) for query in self._touched}
         untold = {query: self.changes(query) for query in self._touched}
-        self._be(snapshot)
+        self._replace_state(snapshot)
         for query, rows in shown.items():
             now = added(untold[query], self.read(query).items())
             self._untold[query] = added(now, ((row, -n) for row, n in rows.items()))
 
-    def _be(self, snapshot: Contents) -> None:
+    def _replace_state(self, snapshot: Contents) -> None:
         tables = {name: records.copy() for name, records in snapshot.tables.items()}
         self.state = State(tables, set(snapshot.texts), snapshot.stale)
         self.loaded = snapshot.loaded
@@ -224,7 +224,7 @@ class Interpreter:
                 yield
                 self._check()
         except BaseException as e:
-            self._be(before)
+            self._replace_state(before)
             if isinstance(e, decimal.DecimalException | OverflowError):
                 raise _out_of_range(str(e)) from e
             raise
