@@ -14,10 +14,10 @@ from freshview.dataflow.execute.row_operators import Select, row_type
 from freshview.dataflow.plan.scalars import ROWS, labels, select
 from freshview.dataflow.plan.terms import Field, Join, Plan, Test
 from freshview.dataflow.plan.theta_condition import (
-    Asked,
     Compared,
     Distance,
     Local,
+    OtherCondition,
     local_conditions,
 )
 from freshview.dataflow.plan.walk import appends, column, fields, scans, times
@@ -179,9 +179,9 @@ def _theta(c: Local, p: Join, left: _Side, right: _Side) -> ThetaCondition:
             return Comparison(left.name_of(a), op, right.name_of(b))
         case Distance(a, b, low, high):
             return Band(left.name_of(a), right.name_of(b), low, high)
-        case Asked(Test(function)):
+        case OtherCondition(Test(function)):
             return Function(OfBoth(function, fields(p.left), fields(p.right)))
-        case Asked(condition):
+        case OtherCondition(condition):
             assert not isinstance(condition, Test)
             return Function(AsSql(condition, fields(p.left), fields(p.right)))
 

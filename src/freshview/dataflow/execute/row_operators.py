@@ -30,12 +30,12 @@ def operator(p: Plan) -> Operator:
         case Project(_, items):
             return Select(below, [i.expr for i in items])
         case Filter(_, Test(function)):
-            return Asked(below, function)
+            return PythonFilter(below, function)
         case Filter(_, condition):
             assert not isinstance(condition, Test)
             return Select(below, [column(f) for f in below.fields], condition)
         case FlatMap(_, function, is_map, declared):
-            return Applied(below, function, declared, is_map)
+            return PythonMap(below, function, declared, is_map)
         case _:
             raise AssertionError(f"{type(p).__name__} is no operator of single rows")
 
@@ -80,7 +80,7 @@ def _places(outputs: Sequence[Scalar], over: Sequence[Field]) -> list[int] | Non
     return known if len(known) == len(outputs) else None
 
 
-class Asked:
+class PythonFilter:
     """The rows for which a Python function says something true."""
 
     def __init__(self, layout: Layout, function: Callable[..., object]) -> None:
@@ -93,7 +93,7 @@ class Asked:
         return [c for c in changes if self._function(self._row(*c[0][: self._width]))]
 
 
-class Applied:
+class PythonMap:
     """What a Python function gives for each row, with the times of that row."""
 
     def __init__(

@@ -13,7 +13,7 @@ import numpy as np
 
 from freshview.errors import FreshviewError, UnknownName
 from freshview.linear.compile.emit import emit
-from freshview.linear.compile.kept_views import kept, pruned
+from freshview.linear.compile.kept_views import kept_views, pruned
 from freshview.linear.compile.normal import Normal, affected
 from freshview.linear.compile.options import MatrixOptions, Strategy
 from freshview.linear.compile.trigger import Trigger, names
@@ -157,7 +157,7 @@ class Program:
     def _keep(self) -> None:
         """Keep what the triggers read: a view that was not kept so far is computed."""
         triggers = self._choices.triggers()
-        wanted = kept(self.normal, triggers.values(), self._kept)
+        wanted = kept_views(self.normal, triggers.values(), self._kept)
         fresh: dict[str, Array] = dict(self.values)
         for name in wanted - self._kept - {i.name for i in self.normal.inputs}:
             self._compute(name, fresh)

@@ -18,7 +18,7 @@ from freshview.durable.checkpoint import CheckpointProblem, Description
 from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats
 from freshview.errors import FreshviewError
-from freshview.linear.compile.kept_views import kept, pruned
+from freshview.linear.compile.kept_views import kept_views, pruned
 from freshview.linear.compile.options import Strategy
 from freshview.linear.compile.trigger import Trigger
 from freshview.linear.compile.trigger_compiler import candidates, rank_name
@@ -202,7 +202,7 @@ class SparkProgram(Program):
                     )
                     triggers[i.name] = best.trigger if best else None
             every = [t for t in triggers.values() if t is not None]
-            self._kept = kept(self.normal, every, frozenset())
+            self._kept = kept_views(self.normal, every, frozenset())
             ready = {n: pruned(t, self._kept) if t else None for n, t in triggers.items()}
             rank = rank_name(self.normal)
             rule = SpreadRule({**self.sizes, rank: 1.0}, rank, *self._rule)

@@ -60,7 +60,7 @@ def perform(
             if at.is_driver and t.kind == "scatter":
                 outbox.put(t, node.send(routine, t.source))
             elif not at.is_driver and t.kind == "keep":
-                rows = _kept(t, node.send(routine, t.source), at)
+                rows = _own_rows(t, node.send(routine, t.source), at)
                 clock(node.receive, routine, t.target, rows)
         clock(node.run, routine, block)
         if block == CHECK_BLOCK and not at.is_driver and at.guards:
@@ -75,7 +75,7 @@ def perform(
     return SentBlocks(outbox.blocks(), _gathered(node, routine, gathered))
 
 
-def _kept(t: Transfer, rows: pa.RecordBatch, at: PartStep) -> pa.RecordBatch:
+def _own_rows(t: Transfer, rows: pa.RecordBatch, at: PartStep) -> pa.RecordBatch:
     """The rows that stay on a worker which has them all."""
     if not isinstance(t.to, Slice):
         return rows_of_worker(rows, t.by, at.part, at.workers)
