@@ -12,7 +12,7 @@ import pytest
 
 from freshview.draw.svg import show_svg
 from tests.house.imports import SOURCE, cycles, imports, modules
-from tests.house.rooms import ROOT, rooms
+from tests.house.rooms import ROOT, levels, rooms
 
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
@@ -124,6 +124,13 @@ def test_the_path_of_a_query_names_functions_that_exist() -> None:
     others = [(f, n) for f, _, names in OTHERS.findall(page) for n in re.findall(r"`(\w+)`", names)]
     assert others
     assert [(f, n) for f, n in [*hops, *others] if n not in _defined(SOURCE / f)] == []
+
+
+def test_the_path_of_a_query_names_every_room() -> None:
+    page = (ROOT / "docs" / "internals" / "path.md").read_text().split("## Words")[0]
+    rooms_here = {room for level in levels() for room in level} - {"errors"}
+    modules_apart = {"cost_model", "depth", "files", "lexer"}
+    assert rooms_here - modules_apart - set(re.findall(r"`(\w+)`", page)) == set()
 
 
 def _lines(path: Path) -> int:
