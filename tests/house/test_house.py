@@ -14,6 +14,8 @@ from freshview.draw.svg import show_svg
 from tests.house.imports import SOURCE, cycles, imports, modules
 from tests.house.rooms import ROOT, levels, rooms
 
+pytestmark = pytest.mark.xdist_group("house")  # the source is parsed once
+
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_FILES = 25
@@ -33,6 +35,12 @@ CALL = re.compile(r"`([\w/]+\.py)`\s+`(\w+)(?:\(\))?`")
 
 OTHERS = re.compile(CALL.pattern + r"\s+\(or ([^)]*)\)")
 """A hop, and the names of the same file that may take its place."""
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """The source of every module."""
+    return {name: ast.parse(path.read_text()) for name, path in modules().items()}
 
 
 def test_no_module_imports_itself_by_others() -> None:
@@ -63,10 +71,10 @@ def test_files_are_short() -> None:
     assert long == {}
 
 
-def test_functions_are_short() -> None:
+def test_functions_are_short(trees: dict[str, ast.Module]) -> None:
     long = {}
-    for name, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text())):
+    for name, tree in trees.items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 size = (node.end_lineno or 0) - node.lineno + 1
                 if size > MOST_LINES_OF_A_FUNCTION:
@@ -80,8 +88,8 @@ def test_folders_have_few_files() -> None:
     assert {f: n for f, n in counts.items() if n > MOST_FILES} == {}
 
 
-def test_types_say_what_a_thing_is() -> None:
-    counts = {name: n for name, p in modules().items() if (n := _anys(ast.parse(p.read_text())))}
+def test_types_say_what_a_thing_is(trees: dict[str, ast.Module]) -> None:
+    counts = {name: n for name, tree in trees.items() if (n := _anys(tree))}
     assert sum(counts.values()) <= MOST_ANY, sorted(counts.items(), key=lambda c: -c[1])[:20]
 
 
@@ -91,20 +99,20 @@ def test_few_lines_are_left_unchecked() -> None:
     assert len(ignored) <= MOST_IGNORED_TYPES
 
 
-def test_names_say_what_a_thing_is() -> None:
+def test_names_say_what_a_thing_is(trees: dict[str, ast.Module]) -> None:
     vague = {
         f"{module}: {name}"
-        for module, path in modules().items()
-        for name in (path.stem, *_bound_names(ast.parse(path.read_text())))
+        for module, tree in trees.items()
+        for name in (module.rpartition(".")[2], *_bound_names(tree))
         if any(word.lower() in RESULT_WORDS for word in WORD.findall(name))
     }
     assert vague == set()
 
 
-def test_a_word_names_one_class() -> None:
+def test_a_word_names_one_class(trees: dict[str, ast.Module]) -> None:
     homes: dict[str, list[str]] = {}
-    for module, path in modules().items():
-        for name in _declared_types(ast.parse(path.read_text())):
+    for module, tree in trees.items():
+        for name in _declared_types(tree):
             homes.setdefault(name, []).append(module)
     assert {w: homes[w] for w in ONE_MEANING if len(homes.get(w, ())) > 1} == {}
 
@@ -214,7 +222,6 @@ def _top_level_imports(path: Path) -> set[str]:
     return {name.split(".")[0] for name in names}
 
 
-@pytest.mark.xdist_group("house")
 def test_groups_stay_together(request: pytest.FixtureRequest) -> None:
     """The processes of `make test` are told by the ids of tests which ones share what they make."""
     if getattr(request.config.option, "loadgroup", False):
