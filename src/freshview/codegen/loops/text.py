@@ -111,8 +111,8 @@ def head(s: Stmt) -> str:
     'slice r1 in m_q by k1 = i.c0'
     """
     if is_definition(s):
-        return _definition(s)  # type: ignore[arg-type]
-    return _scope(s) if is_scope(s) else _effect(s)  # type: ignore[arg-type]
+        return _definition(s)
+    return _scope(s) if is_scope(s) else _effect(s)
 
 
 def _has_wide_constants(f: Function) -> bool:

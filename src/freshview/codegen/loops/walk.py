@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from typing import Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from freshview.calculus.scope import free
 from freshview.calculus.terms import Expr, Node
@@ -21,6 +21,9 @@ from freshview.codegen.loops.terms import (
     Walk,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
 T = TypeVar("T")
 
 DEFINITIONS = get_args(Definition)
@@ -32,12 +35,12 @@ REFERRING = {"name", "row", "sign", "at", "probe", "turns"}
 """Fields that hold names of locals."""
 
 
-def is_definition(s: Stmt) -> bool:
+def is_definition(s: Stmt) -> TypeIs[Definition]:
     """Whether a statement names a local for the rest of its block."""
     return isinstance(s, DEFINITIONS)
 
 
-def is_scope(s: Stmt) -> bool:
+def is_scope(s: Stmt) -> TypeIs[Scope]:
     """Whether a statement runs a block of its own for the rows that it finds."""
     return isinstance(s, SCOPES)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from random import Random
+from typing import cast
 
 import numpy as np
 
@@ -294,8 +295,8 @@ def random_world(seed: int) -> World:
 
 
 def _order(body: object) -> Order:
-    return body  # type: ignore[return-value]
+    return cast("Order", body)
 
 
 def _message(body: object) -> Message:
-    return body  # type: ignore[return-value]
+    return cast("Message", body)
