@@ -20,7 +20,7 @@ class Records:
     >>> records = Records(Table("m", (INT, INT), (INT,), indexes=((1,),)))
     >>> record = records.at((1, 7))
     >>> record.payloads[0] += 5
-    >>> records.settle(record)
+    >>> records.drop_if_empty(record)
     >>> [r.values for r in records.slice((1,), (7,))]
     [(1, 7)]
     """
@@ -63,7 +63,7 @@ class Records:
         changed, self.journal = self.journal, {}
         return [self.records[key] for key in changed if key in self.records]
 
-    def settle(self, record: Row) -> None:
+    def drop_if_empty(self, record: Row) -> None:
         """Drop a record that nothing is left of."""
         if any(record.payloads):
             return

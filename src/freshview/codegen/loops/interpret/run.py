@@ -180,7 +180,7 @@ class Run(Searches):
             record = records.at(total.values)
             pairs = zip(record.payloads, total.payloads, strict=True)
             record.payloads[:] = [a + b for a, b in pairs]
-            records.settle(record)
+            records.drop_if_empty(record)
 
     def times(self, s: Times, names: Names) -> None:
         """As often as a row comes or goes."""
@@ -218,7 +218,7 @@ class Run(Searches):
         keys = self.keys(s.table, range(len(records.table.keys)), s.keys, names)
         record = records.at(keys)
         self.block(s.body, {**names, s.row: record})
-        records.settle(record)
+        records.drop_if_empty(record)
 
     def group(self, s: Group, names: Names) -> None:
         """Statements of the program."""
