@@ -56,7 +56,7 @@ def compile_queries(
         words = (f"strategy: {options.strategy}, as asked for",)
     if products and by_factors is None:
         words = (*words, *(f"products of {name} are listed row by row" for name in products))
-    words = (*words[:1], *options.switches.words(), *_notes(queries), *words[1:])
+    words = (*words[:1], *options.switches.words(), *_said(queries), *words[1:])
     program = replace(program, notes=(*words, *program.notes))
     if options.strict:
         _refuse_recomputation(program, options.strategy)
@@ -120,7 +120,7 @@ def _by_factors(
     return program, (f"strategy: factorized, {why}", *factors)
 
 
-def _notes(queries: Sequence[Query]) -> tuple[str, ...]:
+def _said(queries: Sequence[Query]) -> tuple[str, ...]:
     """What the translation noted; which views are read by their changes, and why."""
     notes = dict.fromkeys(n for q in queries for n in q.notes)
     return (*notes, *_derived(queries))

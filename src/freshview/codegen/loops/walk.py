@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from freshview.calculus.scope import free
-from freshview.calculus.terms import Expr, Node
+from freshview.calculus.terms import Expr, TermNode
 from freshview.calculus.walk import rename as rename_value
 from freshview.codegen.loops.effects import Effect
 from freshview.codegen.loops.parts import Search
@@ -95,15 +95,15 @@ def field_names(x: object) -> tuple[str, ...]:
     return _FIELDS[kind]
 
 
-def values(s: object) -> Iterator[Node]:
+def values(s: object) -> Iterator[TermNode]:
     """The values that a statement itself computes, those of its blocks left out."""
     for name in field_names(s):
         if name not in ("body", "up", "down"):
             yield from _values(getattr(s, name))
 
 
-def _values(x: object) -> Iterator[Node]:
-    if isinstance(x, Node):
+def _values(x: object) -> Iterator[TermNode]:
+    if isinstance(x, TermNode):
         yield x
     elif isinstance(x, tuple):
         for item in x:
@@ -140,7 +140,7 @@ def renamed(x: T, names: Mapping[str, str]) -> T:
 
 
 def _renamed(x: Any, names: Mapping[str, str]) -> Any:
-    if isinstance(x, Node):
+    if isinstance(x, TermNode):
         return _renamed_value(cast("Expr", x), names)
     if isinstance(x, tuple):
         return tuple(_renamed(item, names) for item in x)

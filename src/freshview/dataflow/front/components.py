@@ -9,7 +9,7 @@ join.add(Grouping("mktsegment", n=count())).stream.run()
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from freshview.dataflow.front.stream import Stream, source
 from freshview.temporal import Window
@@ -27,7 +27,7 @@ class Operator(Protocol):
 class Projection:
     """Some columns, by their names or by what is computed of a row."""
 
-    def __init__(self, *columns: str | Callable[..., object]) -> None:
+    def __init__(self, *columns: str | Callable[[Any], Any]) -> None:
         self.columns = columns
 
     def __call__(self, rows: Stream) -> Stream:
@@ -40,7 +40,7 @@ class Projection:
 class Selection:
     """The rows for which a condition holds."""
 
-    def __init__(self, condition: Callable[..., object], *, rowwise: bool = False) -> None:
+    def __init__(self, condition: Callable[[Any], Any], *, rowwise: bool = False) -> None:
         self.condition, self.rowwise = condition, rowwise
 
     def __call__(self, rows: Stream) -> Stream:
@@ -51,7 +51,7 @@ class Selection:
 class Flattening:
     """The rows that a function gives for each row."""
 
-    def __init__(self, function: Callable[..., object], columns: Mapping[str, str]) -> None:
+    def __init__(self, function: Callable[[Any], Any], columns: Mapping[str, str]) -> None:
         self.function, self.columns = function, columns
 
     def __call__(self, rows: Stream) -> Stream:
@@ -122,7 +122,7 @@ class AnyJoin(Component):
         self,
         left: Component,
         right: Component,
-        on: Callable[..., object] | None = None,
+        on: Callable[..., Any] | None = None,
         *,
         window: Window | None = None,
         rowwise: bool = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 from freshview.calculus.schema import Column, EventTime, Relation
 from freshview.calculus.types import Type, read_type
@@ -83,7 +83,7 @@ def project(p: Plan, items: Sequence[Item], table: str | None = None) -> Project
 
 
 def flat_map(
-    p: Plan, function: Callable[..., object], columns: Mapping[str, str], *, is_map: bool
+    p: Plan, function: Callable[[Any], Any], columns: Mapping[str, str], *, is_map: bool
 ) -> FlatMap:
     """The rows that a Python function gives."""
     if not callable(function):

@@ -202,7 +202,7 @@ class Database:
         changes = []
         for name, rows in batch.items():
             stream = self.state.stream(name)
-            change = self._through_hooks(any_change(stream, rows))
+            change = self._hooked(any_change(stream, rows))
             if decompose and not isinstance(change, Combined):
                 change = decomposed(change, factors_of(stream, self.state.settings.products))
             changes.append(change)
@@ -248,7 +248,7 @@ class Database:
         """Add rows to a static table, before the first change of a stream; tells how many."""
         with self.still():
             table = static_table(self.state, relation)
-            change = self._through_hooks(row_change(table, rows))
+            change = self._hooked(row_change(table, rows))
             self._tiering.prepare([change], self.state)
             try:  # other groups may read the table now
                 fill(change, self.state.bases[table.name], self.state.readers[table.name])
@@ -281,9 +281,9 @@ class Database:
         return self._singles.get(relation)
 
     def _row_change(self, relation: str, rows: object, sign: int) -> Change:
-        return self._through_hooks(row_change(self.state.stream(relation), rows, sign))
+        return self._hooked(row_change(self.state.stream(relation), rows, sign))
 
-    def _through_hooks(self, change: Change) -> Change:
+    def _hooked(self, change: Change) -> Change:
         hooks = self._hooks.get(change.relation.name)
         return change.through(hooks) if hooks else change
 

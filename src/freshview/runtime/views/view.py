@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from freshview.calculus.rows import Row, conform
 from freshview.calculus.schema import Column, Query, Relation
@@ -18,7 +18,6 @@ from freshview.runtime.views.history import MOST_VERSIONS, History
 from freshview.runtime.views.maintained import Callback, MaintainedView
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
     import pyarrow.compute as pc
 else:
@@ -127,7 +126,7 @@ class ViewHandle:
         with self._db.quiet():
             return self._maintained.table()
 
-    def to_pandas(self, **options: object) -> pd.DataFrame:
+    def to_pandas(self, **options: object) -> Any:
         """The rows as a pandas DataFrame; options go to pyarrow's `Table.to_pandas`."""
         return self.to_arrow().to_pandas(**options)
 

@@ -13,9 +13,8 @@ from functools import cached_property
 import numpy as np
 from scipy.signal import lfilter
 
-from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import MAX_TIME, MIN_TIME, Ranges, counted, merged
-from freshview.signal.columns.rows import Ints, Rows, difference, negated, points
+from freshview.signal.columns.rows import Array, Ints, Rows, difference, negated, points
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import column, numbers
 from freshview.signal.operators.node import Operator, State
@@ -99,7 +98,7 @@ class RecursiveOperator(Operator):
             old, _ = self._run(store, notes, order)
         fewer = notes.apply(negated(stale)) if len(stale) else notes
         new, noted = self._run(after, fewer, order)
-        return (after, _compacted(fewer.apply(noted), len(after))), difference(old, new)
+        return (after, _thinned(fewer.apply(noted), len(after))), difference(old, new)
 
     def forget(self, state: State, *ahead: Ints) -> tuple[State, Ints]:
         """Keep the last state before the time, and what came after it."""
@@ -164,7 +163,7 @@ class RecursiveOperator(Operator):
         return np.dtype(np.complex128 if kind.kind == "c" else np.float64)
 
 
-def _compacted(notes: Store, inputs: int) -> Store:
+def _thinned(notes: Store, inputs: int) -> Store:
     """Fewer notes, where each of many small batches left its own: the last ones always stay."""
     if len(notes) <= inputs // 8 + 8 * len(notes.codes()):
         return notes

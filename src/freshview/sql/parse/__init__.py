@@ -1,5 +1,5 @@
 """Text as our own SQL tree.
 
-statements.py calls the parser library; the other files read its tree through `SyntaxNode`, and
-refuse what they do not know.
+statements.py calls the parser library; the other files read its tree through `Node`, and refuse
+what they do not know.
 """

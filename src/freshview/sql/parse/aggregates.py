@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from freshview.calculus.types import INT
 from freshview.errors import SyntaxProblem
-from freshview.sql.parse.node import Readers, SyntaxNode
+from freshview.sql.parse.node import Node, Readers
 from freshview.sql.terms import Aggregate, Case, Literal, Scalar
 
 
-def _aggregate(node: SyntaxNode) -> Scalar:
+def _aggregate(node: Node) -> Scalar:
     node.only("this", "expressions")
     argument = node.get("this")
     fn = node.key
@@ -40,7 +40,7 @@ def _aggregate(node: SyntaxNode) -> Scalar:
     return Aggregate(fn, args, distinct, node.at)
 
 
-def _filtered(node: SyntaxNode) -> Scalar:
+def _filtered(node: Node) -> Scalar:
     """SUM(x) FILTER (WHERE p) is SUM(CASE WHEN p THEN x END)."""
     node.only("this", "expression")
     inner, when = node["this"].scalar(), node["expression"]["this"].scalar()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freshview.errors import TypeProblem
 from freshview.sql.ddl.types import TYPES, read_type
-from freshview.sql.parse.node import Readers, SyntaxNode
+from freshview.sql.parse.node import Node, Readers
 from freshview.sql.terms import Arith, Call, Case, Cast, Compare, Lifted, Scalar
 
 LIFTS = ": "
@@ -29,9 +29,9 @@ _REMEDIES = {
 """What the parser reads and we do not maintain: its SQL name, and what to write."""
 
 
-def _arithmetic(node: SyntaxNode) -> Scalar:
+def _arithmetic(node: Node) -> Scalar:
     """A chain of + and -, or of * and / and %, from left to right."""
-    links: list[SyntaxNode] = []
+    links: list[Node] = []
     while node.key in ARITHMETIC:
         node.only("this", "expression")
         links.append(node)
@@ -42,17 +42,17 @@ def _arithmetic(node: SyntaxNode) -> Scalar:
     return total
 
 
-def _concatenation(node: SyntaxNode) -> Scalar:
+def _concatenation(node: Node) -> Scalar:
     return Call("concat", tuple([n.scalar() for n in node.chain()]), node.at)
 
 
-def _in_parentheses(node: SyntaxNode) -> Scalar:
+def _in_parentheses(node: Node) -> Scalar:
     while node.key == "paren":
         node = node["this"]
     return node.scalar()
 
 
-def _case(node: SyntaxNode) -> Scalar:
+def _case(node: Node) -> Scalar:
     node.only("this", "ifs", "default")
     operand = node.get("this")
     branches = []
@@ -65,14 +65,14 @@ def _case(node: SyntaxNode) -> Scalar:
     return Case(tuple(branches), None if default is None else default.scalar(), node.at)
 
 
-def _if(node: SyntaxNode) -> Scalar:
+def _if(node: Node) -> Scalar:
     node.only("this", "true", "false")
     otherwise = node.get("false")
     branch = (node["this"].scalar(), node["true"].scalar())
     return Case((branch,), None if otherwise is None else otherwise.scalar(), node.at)
 
 
-def _cast(node: SyntaxNode) -> Scalar:
+def _cast(node: Node) -> Scalar:
     node.only("this", "to")
     to = node["to"]
     name = str(getattr(to.raw.this, "value", to.raw.this))
@@ -94,18 +94,18 @@ def _digits(sizes: list[int]) -> int:
     return sizes[0] if sizes else 10
 
 
-def _extract(node: SyntaxNode) -> Scalar:
+def _extract(node: Node) -> Scalar:
     node.only("this", "expression")
     return Call(node.word("this").lower(), (node["expression"].scalar(),), node.at)
 
 
-def _add_days(node: SyntaxNode) -> Scalar:
+def _add_days(node: Node) -> Scalar:
     if node.word("unit") not in ("", "DAY"):
         node.refuse("this unit", "add an INTERVAL")
     return Call("add_days", (node["this"].scalar(), node["expression"].scalar()), node.at)
 
 
-def _anonymous(node: SyntaxNode) -> Scalar:
+def _anonymous(node: Node) -> Scalar:
     args = tuple(n.scalar() for n in node.all("expressions"))
     fn, lifts, ring = str(node.raw.this).partition(LIFTS)
     if lifts:
@@ -113,7 +113,7 @@ def _anonymous(node: SyntaxNode) -> Scalar:
     return Call(fn.lower(), args, node.at)
 
 
-def function(node: SyntaxNode) -> Scalar:
+def function(node: Node) -> Scalar:
     """Any other function by its own name, its arguments in their order."""
     raw = node.raw
     if not hasattr(raw, "sql_names") and node.key not in RENAMED:

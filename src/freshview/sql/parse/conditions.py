@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from freshview.calculus.terms import Op
-from freshview.sql.parse.node import Readers, SyntaxNode
+from freshview.sql.parse.node import Node, Readers
 from freshview.sql.terms import (
     And,
     Call,
@@ -46,7 +46,7 @@ def either(*conditions: Scalar) -> Scalar:
     return Or(tuple(parts), conditions[0].at)
 
 
-def _comparison(op: Op, node: SyntaxNode) -> Scalar:
+def _comparison(op: Op, node: Node) -> Scalar:
     node.only("this", "expression")
     left, right = node["this"], node["expression"]
     if right.key in ("any", "all"):
@@ -59,13 +59,13 @@ def _comparison(op: Op, node: SyntaxNode) -> Scalar:
     return Compare(op, left.scalar(), right.scalar(), node.at)
 
 
-def _tuple(node: SyntaxNode) -> tuple[Scalar, ...]:
+def _tuple(node: Node) -> tuple[Scalar, ...]:
     if node.key == "tuple":
         return tuple(n.scalar() for n in node.all("expressions"))
     return (node.scalar(),)
 
 
-def _query(node: SyntaxNode) -> Select:
+def _query(node: Node) -> Select:
     if node.key == "subquery" and not node.alias:
         return _query(node["this"])
     if node.key == "paren":
@@ -73,14 +73,14 @@ def _query(node: SyntaxNode) -> Select:
     return node.select()
 
 
-def _between(node: SyntaxNode) -> Scalar:
+def _between(node: Node) -> Scalar:
     node.only("this", "low", "high")
     arg = node["this"].scalar()
     low = Compare(">=", arg, node["low"].scalar(), node.at)
     return both(low, Compare("<=", arg, node["high"].scalar(), node.at))
 
 
-def _in(node: SyntaxNode) -> Scalar:
+def _in(node: Node) -> Scalar:
     node.only("this", "expressions", "query")
     query = node.get("query")
     if query is not None:
@@ -91,7 +91,7 @@ def _in(node: SyntaxNode) -> Scalar:
     return InList(node["this"].scalar(), items, node.at)
 
 
-def _is(node: SyntaxNode) -> Scalar:
+def _is(node: Node) -> Scalar:
     node.only("this", "expression")
     right = node["expression"]
     if right.key == "null":
@@ -101,18 +101,18 @@ def _is(node: SyntaxNode) -> Scalar:
     right.refuse(f"IS {right.key.upper()}", "use IS NULL, IS TRUE or IS FALSE")
 
 
-def _same(node: SyntaxNode) -> Scalar:
+def _same(node: Node) -> Scalar:
     return Same(node["this"].scalar(), node["expression"].scalar(), node.at)
 
 
-def _like(node: SyntaxNode) -> Scalar:
+def _like(node: Node) -> Scalar:
     node.only("this", "expression")
     if node["expression"].key in ("any", "all"):
         node.refuse("LIKE with several patterns", "join several LIKE with OR or AND")
     return Call("like", (node["this"].scalar(), node["expression"].scalar()), node.at)
 
 
-def _escape(node: SyntaxNode) -> Scalar:
+def _escape(node: Node) -> Scalar:
     """X LIKE pattern ESCAPE c."""
     node.only("this", "expression")
     inner, escape = node["this"].scalar(), node["expression"].scalar()
@@ -128,11 +128,11 @@ def _escape(node: SyntaxNode) -> Scalar:
     return Not(whole, inner.at) if isinstance(inner, Not) else whole
 
 
-def _exists(node: SyntaxNode) -> Scalar:
+def _exists(node: Node) -> Scalar:
     return ExistsQuery(_query(node["this"]), node.at)
 
 
-def _subquery(node: SyntaxNode) -> Scalar:
+def _subquery(node: Node) -> Scalar:
     node.only("this")
     return ScalarQuery(_query(node), node.at)
 

@@ -6,7 +6,7 @@ from typing import Literal as OneOf
 
 from freshview.calculus.types import INT
 from freshview.errors import TypeProblem
-from freshview.sql.parse.node import SyntaxNode
+from freshview.sql.parse.node import Node
 from freshview.sql.parse.pivots import with_pivots
 from freshview.sql.terms import Derived, From, Join, Literal, Table, Values
 
@@ -14,7 +14,7 @@ MOST_ROWS = 100
 """Rows of one VALUES or range: they are written out in the query's term."""
 
 
-def from_items(node: SyntaxNode) -> tuple[From, ...]:
+def from_items(node: Node) -> tuple[From, ...]:
     """The FROM clause: a comma binds weaker than any JOIN."""
     first = node.get("from_")
     if first is None:
@@ -31,18 +31,18 @@ def from_items(node: SyntaxNode) -> tuple[From, ...]:
     return (*done, current)
 
 
-def column_names(node: SyntaxNode) -> tuple[str, ...]:
+def column_names(node: Node) -> tuple[str, ...]:
     """The columns that an alias names: x (a, b)."""
     alias = node.get("alias")
     return () if alias is None else tuple(n.name for n in alias.all("columns"))
 
 
-def nameless(node: SyntaxNode) -> str:
+def nameless(node: Node) -> str:
     """The alias of what has none: nobody can write it, and no two are the same."""
     return f"#{node.at.line}:{node.at.column}"
 
 
-def _is_comma(join: SyntaxNode) -> bool:
+def _is_comma(join: Node) -> bool:
     """Whether a source follows a comma, which binds less than JOIN: only the text tells."""
     source, script = join["this"], join.script
     if any(join.flag(name) for name in ("side", "method", "on", "using")):
@@ -64,7 +64,7 @@ def _is_comma(join: SyntaxNode) -> bool:
     return script.before(start) == ","
 
 
-def _source(node: SyntaxNode) -> From:
+def _source(node: Node) -> From:
     match node.key:
         case "table" if node["this"].key == "anonymous":
             return _range(node)
@@ -85,12 +85,12 @@ def _source(node: SyntaxNode) -> From:
     node.refuse(f"{node.key.upper()} in FROM", "name a table, a view or a subquery")
 
 
-def _derived(node: SyntaxNode) -> Derived:
+def _derived(node: Node) -> Derived:
     alias = node.alias or nameless(node)
     return Derived(node["this"].select(), alias, column_names(node), node.at)
 
 
-def _lateral(node: SyntaxNode) -> From:
+def _lateral(node: Node) -> From:
     """LATERAL (SELECT ...), which may read what stands before it in FROM."""
     if node.flag("view") or node["this"].key != "subquery":
         node.refuse("LATERAL VIEW" if node.flag("view") else "LATERAL of this", "join a subquery")
@@ -100,7 +100,7 @@ def _lateral(node: SyntaxNode) -> From:
     return Derived(node["this"].select(), alias, column_names(node), node.at, lateral=True)
 
 
-def values(node: SyntaxNode) -> Values:
+def values(node: Node) -> Values:
     """VALUES (1, 'a'), (2, 'b') AS x (a, b)."""
     node.only("expressions", "alias")
     tuples = node.all("expressions")
@@ -125,7 +125,7 @@ def values(node: SyntaxNode) -> Values:
     return Values(tuple(rows), alias or nameless(node), names, node.at)
 
 
-def _range(node: SyntaxNode) -> From:
+def _range(node: Node) -> From:
     """Range(n), range(from, to), range(from, to, step): integers in a column `id`."""
     call = node["this"]
     if call.name.lower() != "range":
@@ -148,7 +148,7 @@ def _range(node: SyntaxNode) -> From:
     return Values(rows, node.alias or nameless(node), column_names(node) or ("id",), node.at)
 
 
-def _parenthesis(node: SyntaxNode) -> From:
+def _parenthesis(node: Node) -> From:
     current = _source(node)
     for join in node.all("joins"):
         if _is_comma(join):
@@ -165,7 +165,7 @@ _SIDES: dict[str, OneOf["inner", "left", "right", "full"]] = {
 }
 
 
-def _join(left: From, node: SyntaxNode) -> From:
+def _join(left: From, node: Node) -> From:
     node.only("this", "side", "kind", "method", "on", "using")
     side, kind, method = node.word("side"), node.word("kind"), node.word("method")
     tests = kind in ("SEMI", "ANTI") and side in ("", "LEFT")

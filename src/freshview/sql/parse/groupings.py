@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from freshview.sql.parse.node import SyntaxNode
+from freshview.sql.parse.node import Node
 from freshview.sql.terms import Aggregate, Call, Item, Literal, Scalar, Star
 from freshview.sql.walk import inside
 
@@ -25,7 +25,7 @@ class Groups:
     keys: Grouping = ()
 
 
-def groups(node: SyntaxNode | None, items: Sequence[Item | Star]) -> Groups:
+def groups(node: Node | None, items: Sequence[Item | Star]) -> Groups:
     """The GROUP BY clause of a SELECT with these items."""
     if node is None:
         return Groups()
@@ -45,7 +45,7 @@ def groups(node: SyntaxNode | None, items: Sequence[Item | Star]) -> Groups:
     return _several(node, [_sets(n, None) for n in written])
 
 
-def _all(node: SyntaxNode, items: Sequence[Item | Star]) -> Grouping:
+def _all(node: Node, items: Sequence[Item | Star]) -> Grouping:
     """GROUP BY ALL: by every item without an aggregate."""
     keys: list[Scalar] = []
     for item in items:
@@ -57,7 +57,7 @@ def _all(node: SyntaxNode, items: Sequence[Item | Star]) -> Grouping:
     return tuple(Call("coalesce", (k,), k.at) if isinstance(k, Literal) else k for k in keys)
 
 
-def _several(node: SyntaxNode, parts: list[list[Grouping]], keys: Grouping = ()) -> Groups:
+def _several(node: Node, parts: list[list[Grouping]], keys: Grouping = ()) -> Groups:
     """GROUP BY part, part: every grouping of one part beside every one of the others."""
     sets: list[Grouping] = [()]
     for part in parts:
@@ -74,7 +74,7 @@ def _several(node: SyntaxNode, parts: list[list[Grouping]], keys: Grouping = ())
 _LISTS = ("rollup", "cube", "groupingsets")
 
 
-def _sets(node: SyntaxNode, own: list[Grouping] | None) -> list[Grouping]:
+def _sets(node: Node, own: list[Grouping] | None) -> list[Grouping]:
     """The groupings that one element of GROUP BY stands for."""
     if node.key not in _LISTS:
         return [_columns(node)]
@@ -93,7 +93,7 @@ def _sets(node: SyntaxNode, own: list[Grouping] | None) -> list[Grouping]:
     return [tuple(e for element in c for e in element) for c in chosen]
 
 
-def _columns(node: SyntaxNode) -> Grouping:
+def _columns(node: Node) -> Grouping:
     """(a, b) or a single expression."""
     if node.key == "tuple":
         return tuple(n.scalar() for n in node.all("expressions"))

@@ -10,7 +10,7 @@ from freshview.calculus.casts import MOST_DIGITS
 from freshview.calculus.domain import is_decimal, is_int
 from freshview.calculus.types import BOOL, INT, STRING, type_of
 from freshview.errors import TypeProblem
-from freshview.sql.parse.node import Readers, SyntaxNode
+from freshview.sql.parse.node import Node, Readers
 from freshview.sql.terms import Arith, Interval, Literal, Name, Scalar, Unit
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -33,7 +33,7 @@ MOST_APART: dict[Unit, int] = {
 }
 
 
-def _name(node: SyntaxNode) -> Scalar:
+def _name(node: Node) -> Scalar:
     node.only("this", "table")
     if node["this"].key == "star":
         node.refuse("* in an expression", "name the column")
@@ -41,7 +41,7 @@ def _name(node: SyntaxNode) -> Scalar:
     return Name(node["this"].name, None if table is None else table.name, node.at)
 
 
-def _literal(node: SyntaxNode) -> Scalar:
+def _literal(node: Node) -> Scalar:
     text = node.name
     if node.flag("is_string"):
         if any("\ud800" <= c <= "\udfff" for c in text):
@@ -59,14 +59,14 @@ def _literal(node: SyntaxNode) -> Scalar:
     return Literal(value, type_of(value), node.at)
 
 
-def _negative(node: SyntaxNode) -> Scalar:
+def _negative(node: Node) -> Scalar:
     arg = node["this"].scalar()
     if isinstance(arg, Literal) and isinstance(arg.value, int | float | Decimal):
         return Literal(-arg.value, arg.type, node.at)
     return Arith("-", Literal(0, INT, node.at), arg, node.at)
 
 
-def _interval(node: SyntaxNode) -> Scalar:
+def _interval(node: Node) -> Scalar:
     node.only("this", "unit")
     unit = node.word("unit").removesuffix("S")
     amount = node["this"]

@@ -42,11 +42,11 @@ _SQL_WORDS = {
 class Grammar:
     """How expressions and SELECTs are read: each of them contains the other."""
 
-    scalar: Callable[[SyntaxNode], Scalar]
-    select: Callable[[SyntaxNode], Select]
+    scalar: Callable[[Node], Scalar]
+    select: Callable[[Node], Select]
 
 
-class SyntaxNode:
+class Node:
     """One node of the parser's tree; `at` is the first place known in it, else its parent's."""
 
     def __init__(self, raw: Any, script: Script, grammar: Grammar, near: Place) -> None:
@@ -71,27 +71,27 @@ class SyntaxNode:
         """What kind of node this is."""
         return str(self.raw.key)
 
-    def get(self, name: str) -> SyntaxNode | None:
+    def get(self, name: str) -> Node | None:
         """A child, if it is there."""
         raw = self.raw.args.get(name)
         return None if raw is None else self._child(raw)
 
-    def _child(self, raw: object) -> SyntaxNode:
-        return SyntaxNode(raw, self.script, self.grammar, self.at)
+    def _child(self, raw: object) -> Node:
+        return Node(raw, self.script, self.grammar, self.at)
 
-    def __getitem__(self, name: str) -> SyntaxNode:
+    def __getitem__(self, name: str) -> Node:
         """A child that must be there."""
         child = self.get(name)
         if child is None:
             raise SyntaxProblem(f"{self.key.upper()} lacks its {name}", at=self.at)
         return child
 
-    def chain(self) -> list[SyntaxNode]:
+    def chain(self) -> list[Node]:
         """The operands of a chain of one operator, a op b op c, from left to right.
 
         The parser nests such a chain to the left, a level for each operator.
         """
-        operands: list[SyntaxNode] = []
+        operands: list[Node] = []
         here = self
         while here.key == self.key:
             here.only("this", "expression")
@@ -99,7 +99,7 @@ class SyntaxNode:
             here = here["this"]
         return [here, *reversed(operands)]
 
-    def all(self, name: str) -> list[SyntaxNode]:
+    def all(self, name: str) -> list[Node]:
         """The children of a list."""
         return [self._child(raw) for raw in self.raw.args.get(name) or ()]
 
@@ -136,5 +136,5 @@ class SyntaxNode:
         raise UnsupportedSql(f"{what} is not supported", instead=instead, at=self.at)
 
 
-Readers: TypeAlias = Mapping[str, Callable[[SyntaxNode], Scalar]]
+Readers: TypeAlias = Mapping[str, Callable[[Node], Scalar]]
 """How some kinds of expressions are read, by the name of their node."""

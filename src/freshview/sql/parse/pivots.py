@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from freshview.calculus.casts import to_string
-from freshview.sql.parse.node import SyntaxNode
+from freshview.sql.parse.node import Node
 from freshview.sql.terms import From, Literal, Name, Pivot, Scalar, Unpivot
 
 
-def with_pivots(source: From, node: SyntaxNode, alias: str) -> From:
+def with_pivots(source: From, node: Node, alias: str) -> From:
     """A FROM item with what stands behind it; `alias` is for what has none."""
     for pivot in node.all("pivots"):
         read = _unpivot if pivot.flag("unpivot") else _pivot
@@ -18,7 +18,7 @@ def with_pivots(source: From, node: SyntaxNode, alias: str) -> From:
 _NAMING = ("columns", "identify_pivot_strings", "prefixed_pivot_columns", "pivot_column_naming")
 
 
-def _pivot(source: From, node: SyntaxNode, alias: str) -> Pivot:
+def _pivot(source: From, node: Node, alias: str) -> Pivot:
     node.only("expressions", "fields", "alias", "unpivot", "default_on_null", *_NAMING)
     aggregates = node.all("expressions")
     field = _field(node)
@@ -35,14 +35,14 @@ def _pivot(source: From, node: SyntaxNode, alias: str) -> Pivot:
     return Pivot(source, tuple(named), columns, tuple(values), alias, node.at)
 
 
-def _aggregate(node: SyntaxNode, *, several: bool) -> tuple[Scalar, str]:
+def _aggregate(node: Node, *, several: bool) -> tuple[Scalar, str]:
     """An aggregate, and what the names of its columns end with: nothing, if there is only one."""
     if node.key == "alias":
         return node["this"].scalar(), node.alias if several else ""
     return node.scalar(), node.raw.sql("spark", normalize_functions="lower") if several else ""
 
 
-def _unpivot(source: From, node: SyntaxNode, alias: str) -> Unpivot:
+def _unpivot(source: From, node: Node, alias: str) -> Unpivot:
     node.only(
         *("expressions", "fields", "alias", "unpivot", "include_nulls"),
         *("default_on_null", "value_columns_first", *_NAMING),
@@ -62,7 +62,7 @@ def _unpivot(source: From, node: SyntaxNode, alias: str) -> Unpivot:
     return Unpivot(source, names, field["this"].name, tuple(sets), kept, alias, node.at)
 
 
-def _field(node: SyntaxNode) -> SyntaxNode:
+def _field(node: Node) -> Node:
     fields = node.all("fields")
     if len(fields) != 1 or fields[0].key != "in":
         node.refuse("this PIVOT", "write PIVOT (SUM(x) FOR k IN (1, 2))")
@@ -70,13 +70,13 @@ def _field(node: SyntaxNode) -> SyntaxNode:
     return fields[0]
 
 
-def _labelled(entry: SyntaxNode) -> tuple[SyntaxNode, str]:
+def _labelled(entry: Node) -> tuple[Node, str]:
     if entry.key == "pivotalias":
         return entry["this"], entry["alias"].name
     return entry, ""
 
 
-def _names(node: SyntaxNode) -> tuple[Name, ...]:
+def _names(node: Node) -> tuple[Name, ...]:
     columns = node.all("expressions") if node.key == "tuple" else [node]
     names = []
     for column in columns:
@@ -87,7 +87,7 @@ def _names(node: SyntaxNode) -> tuple[Name, ...]:
     return tuple(names)
 
 
-def _shown(values: tuple[Scalar, ...], entry: SyntaxNode) -> str:
+def _shown(values: tuple[Scalar, ...], entry: Node) -> str:
     """What a column is called after its value."""
     words = []
     for v in values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freshview.sql.parse import aggregates, calls, conditions, literals
-from freshview.sql.parse.node import Readers, SyntaxNode
+from freshview.sql.parse.node import Node, Readers
 from freshview.sql.terms import Not, Scalar
 
 READERS: Readers = {
@@ -16,7 +16,7 @@ READERS: Readers = {
 """How an expression is read, by the name of its node in the parser's tree."""
 
 
-def scalar(node: SyntaxNode) -> Scalar:
+def scalar(node: Node) -> Scalar:
     """An expression; what we do not know is refused."""
     if node.flag("negate"):
         node.raw.set("negate", None)

@@ -7,7 +7,7 @@ from typing import Literal as OneOf
 from freshview.errors import AmbiguousName
 from freshview.sql.parse.from_items import column_names, from_items, nameless, values
 from freshview.sql.parse.groupings import groups
-from freshview.sql.parse.node import SyntaxNode
+from freshview.sql.parse.node import Node
 from freshview.sql.terms import (
     Combined,
     Cte,
@@ -28,7 +28,7 @@ _OPERATIONS: dict[str, OneOf["union", "intersect", "except"]] = {
 }
 
 
-def select(node: SyntaxNode) -> Select:
+def select(node: Node) -> Select:
     """A query with all its clauses; what is no plain SELECT is one over it."""
     match node.key:
         case "select":
@@ -51,7 +51,7 @@ _OUTER = ("order", "limit", "offset", "with_")
 """The clauses of a query that is no plain SELECT."""
 
 
-def _whole(node: SyntaxNode, source: From) -> Select:
+def _whole(node: Node, source: From) -> Select:
     """SELECT * FROM source, with the clauses that stand behind it."""
     return Select(
         items=(Star(None, at=node.at),),
@@ -64,7 +64,7 @@ def _whole(node: SyntaxNode, source: From) -> Select:
     )
 
 
-def _combined(node: SyntaxNode) -> Combined:
+def _combined(node: Node) -> Combined:
     """Two queries; a chain of UNION ALL, or of UNION, is one of many."""
     op, every = _OPERATIONS[node.key], not node.flag("distinct")
     arms = [select(node["expression"])]
@@ -79,7 +79,7 @@ def _combined(node: SyntaxNode) -> Combined:
     return Combined(op, every, tuple(reversed(arms)), nameless(node), node.at)
 
 
-def _plain(node: SyntaxNode) -> Select:
+def _plain(node: Node) -> Select:
     node.only(
         *("expressions", "from_", "joins", "where", "group", "having", "distinct"),
         *("order", "limit", "offset", "with_"),
@@ -106,12 +106,12 @@ def _plain(node: SyntaxNode) -> Select:
     )
 
 
-def _clause(node: SyntaxNode, name: str) -> Scalar | None:
+def _clause(node: Node, name: str) -> Scalar | None:
     clause = node.get(name)
     return None if clause is None else clause["this"].scalar()
 
 
-def _item(node: SyntaxNode) -> Item | Star:
+def _item(node: Node) -> Item | Star:
     if node.key == "star":
         return Star(None, _left_out(node), node.at)
     if node.key == "column" and node["this"].key == "star":
@@ -122,7 +122,7 @@ def _item(node: SyntaxNode) -> Item | Star:
     return Item(node.scalar(), None, node.at)
 
 
-def _left_out(star: SyntaxNode) -> tuple[Name, ...]:
+def _left_out(star: Node) -> tuple[Name, ...]:
     """The columns of * EXCEPT (a, b)."""
     star.only("except_")
     names = []
@@ -134,7 +134,7 @@ def _left_out(star: SyntaxNode) -> tuple[Name, ...]:
     return tuple(names)
 
 
-def _order(node: SyntaxNode | None) -> tuple[OrderKey, ...]:
+def _order(node: Node | None) -> tuple[OrderKey, ...]:
     if node is None:
         return ()
     node.only("expressions")
@@ -146,7 +146,7 @@ def _order(node: SyntaxNode | None) -> tuple[OrderKey, ...]:
     return tuple(keys)
 
 
-def _limit(node: SyntaxNode | None) -> int | None:
+def _limit(node: Node | None) -> int | None:
     if node is None:
         return None
     if node.key == "fetch":
@@ -158,20 +158,20 @@ def _limit(node: SyntaxNode | None) -> int | None:
     return _number(amount, "LIMIT")
 
 
-def _offset(node: SyntaxNode | None) -> int:
+def _offset(node: Node | None) -> int:
     if node is None:
         return 0
     node.only("expression")
     return _number(node["expression"], "OFFSET")
 
 
-def _number(amount: SyntaxNode, clause: str) -> int:
+def _number(amount: Node, clause: str) -> int:
     if amount.key != "literal" or not amount.name.isdigit():
         amount.refuse(f"a computed {clause}", "write a number")
     return int(amount.name)
 
 
-def _ctes(node: SyntaxNode | None) -> tuple[Cte, ...]:
+def _ctes(node: Node | None) -> tuple[Cte, ...]:
     if node is None:
         return ()
     node.only("expressions")

@@ -20,7 +20,7 @@ from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSq
 from freshview.sql.ddl.cursor import Cursor
 from freshview.sql.ddl.relations import create_relation, create_type
 from freshview.sql.parse.calls import LIFTS
-from freshview.sql.parse.node import Grammar, SyntaxNode
+from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
 from freshview.sql.parse.windows import find_window
@@ -174,7 +174,7 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
-    query = select(SyntaxNode(trees[0], script, GRAMMAR, at))
+    query = select(Node(trees[0], script, GRAMMAR, at))
     return query if window is None else replace(query, window=window)
 
 

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from freshview.codegen.library.last_compiler import last_compiler, present_compiler
+from freshview.codegen.library.compiler import CppCompiler, find_compiler
+from freshview.codegen.library.last_compiler import last_compiler, remember_compiler
 from freshview.codegen.library.toolchain import NATIVE, build_with
 from freshview.errors import BuildProblem
 
@@ -28,7 +29,7 @@ def cached_library(text: str) -> Calls | None:
 
 def build_library(text: str) -> Calls:
     """The functions of a text, compiled unless the cache has it."""
-    compiler = present_compiler() if _is_usual_python() else None
+    compiler = _compiler() if _is_usual_python() else None
     if compiler is None:
         raise BuildProblem(
             "there is no C++ compiler on this machine, or no global lock in this Python",
@@ -37,6 +38,14 @@ def build_library(text: str) -> Calls:
     path = build_with(text, _headers(), compiler=compiler)
     assert path is not None
     return _load(path)
+
+
+@cache
+def _compiler() -> CppCompiler | None:
+    compiler = find_compiler()
+    if compiler is not None:
+        remember_compiler(compiler)
+    return compiler
 
 
 def _is_usual_python() -> bool:

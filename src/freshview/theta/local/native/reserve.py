@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Sequence
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ of one place in their pages would drive each other out of the cache."""
 _PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
 
 
-def reserve(dtypes: Sequence[np.dtype], room: int) -> tuple[list[Array], int]:
+def reserve(dtypes: Sequence[np.dtype[Any]], room: int) -> tuple[list[Array], int]:
     """An array of each type, and for how many rows there are addresses: `room`, or fewer.
 
     Arrays of Python's objects take their room at once, as it has to be initialized.
@@ -37,7 +38,7 @@ def reserve(dtypes: Sequence[np.dtype], room: int) -> tuple[list[Array], int]:
             room //= 4
 
 
-def _reserved(dtypes: Sequence[np.dtype], room: int) -> list[Array]:
+def _reserved(dtypes: Sequence[np.dtype[Any]], room: int) -> list[Array]:
     plain = [d for d in dtypes if d.kind != "O"]
     sizes = [-(-room * d.itemsize // _PAGE) * _PAGE + _PAGE for d in plain]
     block = mmap.mmap(-1, sum(sizes), flags=_PRIVATE)
