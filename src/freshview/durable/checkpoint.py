@@ -18,7 +18,7 @@ from freshview.errors import FreshviewError
 FORMAT = 5
 """The format of checkpoints; those of another one are refused."""
 
-Description: TypeAlias = Mapping[str, Any]
+Description: TypeAlias = dict[str, Any]
 """What a checkpoint says of its work, by name: values of JSON."""
 
 DESCRIPTION = "pipeline"

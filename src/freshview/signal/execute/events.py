@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +14,6 @@ from freshview.signal.columns.directory import Directory
 from freshview.signal.columns.rows import Rows
 from freshview.signal.execute.intake import COUNT
 from freshview.signal.execute.picture import html
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Events:
         """An Arrow table; complex numbers are structs of `re` and `im`, vectors are lists."""
         return pa.table({n: _arrow(c) for n, c in self.to_numpy().items()})
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> Any:
         """A data frame."""
         return self.to_arrow().to_pandas()
 

@@ -5,37 +5,19 @@ from __future__ import annotations
 import io
 import json
 from hashlib import sha256
-from typing import TypedDict
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
 from freshview.errors import SnapshotProblem
-from freshview.signal.arrays import Array
-from freshview.signal.columns.rows import Rows
+from freshview.signal.columns.rows import Array, Rows
 from freshview.signal.columns.store import Store
 from freshview.signal.execute.query import Progress, Query
 from freshview.signal.execute.show import show
 from freshview.temporal import Watermark
-from freshview.temporal.terms import Time
 
 FORMAT = 1
-
-
-class SourceState(TypedDict):
-    """Where a query is in one of its sources."""
-
-    name: str
-    watermark: Time | None
-    late: int
-
-
-class Head(TypedDict):
-    """What a snapshot says of itself, as JSON beside its arrays."""
-
-    format: int
-    plan: str
-    sources: list[SourceState]
 
 
 def snapshot(query: Query) -> bytes:
@@ -48,12 +30,12 @@ def snapshot(query: Query) -> bytes:
             _put_store(arrays, f"state/{number}/{part}", store)
     if query._result is not None:
         _put_store(arrays, "result", query._result)
-    sources: list[SourceState] = []
+    sources = []
     for number, (source, progress) in enumerate(query._progress.items()):
         _put_rows(arrays, f"late/{number}", progress.set_aside)
         at = progress.watermark.at
         sources.append({"name": source.name, "watermark": at, "late": progress.late})
-    head: Head = {"format": FORMAT, "plan": _plan(query), "sources": sources}
+    head = {"format": FORMAT, "plan": _plan(query), "sources": sources}
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
@@ -65,7 +47,7 @@ def restore(query: Query, data: bytes) -> Query:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays: dict[str, Array] = {name: file[name] for name in file.files}
-        head: Head = json.loads(arrays["head"].tobytes())
+        head: dict[str, Any] = json.loads(arrays["head"].tobytes())
     except (BadZipFile, ValueError, KeyError, OSError, EOFError) as e:
         raise SnapshotProblem(
             f"the snapshot of a signal query cannot be read: {e}", instead="take an earlier one"

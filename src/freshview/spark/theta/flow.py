@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from freshview.durable.batch_log import NO_VERSION, Entry
 from freshview.durable.checkpoint import (
     CheckpointProblem,
-    Description,
     check_new,
     checkpoint_errors,
     described,
@@ -151,6 +151,6 @@ class ThetaFlow(Versions):
         self._reports.append(self._coordinator.gathered)
 
 
-def read_description(checkpoint: str | Path) -> Description:
+def read_description(checkpoint: str | Path) -> dict[str, Any]:
     """The description in a checkpoint of a theta join."""
     return described(place_of(checkpoint), "theta", "theta join")
