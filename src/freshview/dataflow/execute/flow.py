@@ -25,10 +25,11 @@ from freshview.errors import UnknownName
 from freshview.runtime.settings import EngineChoice
 from freshview.runtime.views.view import ViewHandle
 from freshview.temporal import Watermark
-from freshview.temporal.terms import Time
+from freshview.temporal.terms import Time, Times
 from freshview.theta import Metrics, Source, ThetaJoin
 from freshview.theta.local.columns import python_rows
 from freshview.theta.operator.intake import check_times, read_changes, read_columns
+from freshview.theta.terms import Numbers
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Arrival:
 
     rows: list[Change]
     late: list[Row]
-    times: Any
+    times: Times
 
 
 class Flow:
@@ -105,7 +106,7 @@ class Flow:
 
     def apply(self, changes: Mapping[str, Iterable[tuple[Row, int]]]) -> dict[str, list[Row]]:
         """Insert and delete rows: each with how often it comes or, below zero, goes."""
-        batch: dict[str, tuple[object, Any]] = {}
+        batch: dict[str, tuple[object, int | Numbers]] = {}
         for name, some in changes.items():
             batch[name] = read_changes(self._stream(name).source, some)
         return self._run(batch)
@@ -180,7 +181,7 @@ class Flow:
 
     # ---------------------------------------------------------------- a batch
 
-    def _run(self, batch: Mapping[str, tuple[object, Any]]) -> dict[str, list[Row]]:
+    def _run(self, batch: Mapping[str, tuple[object, int | Numbers]]) -> dict[str, list[Row]]:
         if self._broken:
             raise BadPlan(
                 "an earlier batch failed when some of its joins were done",
@@ -218,7 +219,7 @@ class Flow:
             self.late[name] = self.late.get(name, 0) + len(arrival.late)
         return {name: a.late for name, a in arrivals.items() if a.late}
 
-    def _read(self, name: str, rows: object, weights: Any) -> Arrival:
+    def _read(self, name: str, rows: object, weights: int | Numbers) -> Arrival:
         """The rows of a batch, checked; those behind the watermark are late."""
         stream = self._stream(name)
         source = stream.source

@@ -23,7 +23,7 @@ from freshview.sql.terms import Item, Scalar
 from freshview.temporal import Hopping, Landmark, Sliding, Tumbling, TupleCount, Window
 from freshview.temporal.terms import Time
 
-Function = Callable[..., Any]
+Function = Callable[..., object]
 
 
 class Stream:

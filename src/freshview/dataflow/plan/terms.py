@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
@@ -78,7 +78,7 @@ class FlatMap:
     """The rows that a Python function gives for each row; exactly one if it is a map."""
 
     input: Plan
-    function: Callable[[Any], Any]
+    function: Callable[..., object]
     is_map: bool
     fields: tuple[Field, ...]
 

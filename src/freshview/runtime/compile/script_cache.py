@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -56,7 +57,7 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
     return after, queries
 
 
-def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, Any]:
+def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, object]:
     """What a script has added to a catalog, as values that JSON holds."""
     new = [(key, r) for key, r in after.relations.items() if before.relations.get(key) != r]
     named = {q.name.lower() for q in queries}
@@ -174,7 +175,7 @@ def _get(key: str) -> dict[str, Any] | None:
     return entry
 
 
-def _put(key: str, entry: dict[str, Any]) -> None:
+def _put(key: str, entry: Mapping[str, object]) -> None:
     """Store the entry of a key; where that fails, the script is translated again."""
     text = json.dumps(entry)
     sha256 = hashlib.sha256(text.encode()).hexdigest()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples
@@ -101,7 +100,7 @@ class RemoteEpochs(Epochs):
             "migrations": self.metrics.migrations,
         }
 
-    def load(self, state: Mapping[str, Any]) -> None:
+    def load(self, state: Json) -> None:
         """Become what `dump` wrote."""
         self.layout = Layout(read_placement(state["placement"]))
         self.is_migrating = state["migrating"]

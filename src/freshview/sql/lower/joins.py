@@ -201,7 +201,7 @@ def _definition(item: Table, query: Query, env: Env) -> Joined:
 def _join(j: Join, env: Env, before: Joined) -> Joined:
     left = source(j.left, env, before)
     _refuse_lateral(j)
-    right = source(j.right, env, _seen(before, left))
+    right = source(j.right, env, _visible_to_lateral(before, left))
     left, right = _apart(j, left, right, env)
     both = _beside(left, right, j)
     shared = _shared(j, left, right)
@@ -248,7 +248,7 @@ def _part(side: Joined, parts: Parts) -> Joined:
     return replace(side, factors=(parts.atom(term, side.types()),))
 
 
-def _seen(before: Joined, left: Joined) -> Joined:
+def _visible_to_lateral(before: Joined, left: Joined) -> Joined:
     """What a LATERAL subquery on the right of a join sees."""
     return Joined((), before.items + left.items, before.plain + left.plain)
 

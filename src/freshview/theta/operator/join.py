@@ -184,7 +184,7 @@ class ThetaJoin:
         After a while that is any row: then C++ goes on, if nothing else has changed.
         """
         if self._has_singles and self._kernel is not None and is_used_up(self._kernel):
-            self._hear_of_singles()
+            self._count_singles()
             self._exchange.begin(self.scheme.decide(self.placement))
             if self._start_singles():
                 return self._writers[side].insert(*row)
@@ -197,7 +197,7 @@ class ThetaJoin:
     def metrics(self) -> Metrics:
         """Counters and gauges of now."""
         if self._has_singles:
-            self._hear_of_singles()
+            self._count_singles()
             self._epochs.measure()
         return self._metrics
 
@@ -273,7 +273,7 @@ class ThetaJoin:
             start(kernel, self._counts)
         return self._has_singles
 
-    def _hear_of_singles(self) -> None:
+    def _count_singles(self) -> None:
         """Count the rows that C++ has joined alone; from now on they come here again."""
         if not self._has_singles:
             return
@@ -293,7 +293,7 @@ class ThetaJoin:
 
     def _run(self, rows_by_side: Mapping[Side, tuple[object, Numbers | int]]) -> Output:
         began = perf_counter()
-        self._hear_of_singles()
+        self._count_singles()
         batches = self._read(rows_by_side)
         self._adopt(sum(batch.rows for batch in batches.values()))
         for side, size in self._exchange.purge(self._horizon()).items():

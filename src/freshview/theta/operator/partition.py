@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -239,7 +239,7 @@ class Partition:
 
     # ---------------------------------------------------------------- as values
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Json:
         """What the driver knows of it after a batch: values of JSON."""
         p = self.progress
         retiring = {
