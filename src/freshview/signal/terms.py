@@ -86,6 +86,12 @@ class Source:
     end: str | None = None
     delay: int | None = None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that its rows have: times, then keys and payload."""
+        ends = () if self.end is None else (self.end,)
+        return tuple(dict.fromkeys((self.time, *ends, *(f.name for f in self.fields))))
+
 
 @dataclass(frozen=True, slots=True)
 class GroupBy:

@@ -87,6 +87,8 @@ class Graph:
     """None stands for a source."""
     schemas: list[Rows] = field(default_factory=list)
     grouped: list[bool] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)
+    """The key columns with the kinds of their types, as NumPy has them: i or U."""
     places: dict[Term, int] = field(default_factory=dict)
 
     def place(self, term: Term) -> int:
@@ -128,6 +130,7 @@ class Graph:
                     instead="group all its inputs by columns of the same names",
                 )
             self.directory.names = term.key
+            self._check_kinds(term, schemas[0])
             return True
         if len(set(grouped)) > 1:
             raise BadSignal(
@@ -135,6 +138,15 @@ class Graph:
                 instead="map both to the same key",
             )
         return grouped[0]
+
+    def _check_kinds(self, term: GroupBy, schema: Rows) -> None:
+        kinds = {n: schema.columns[n].dtype.kind for n in term.key if n in schema.columns}
+        for name, kind in kinds.items():
+            if self.keys.setdefault(name, kind) != kind:
+                raise BadSignal(
+                    f"the key '{name}' is an integer in one input, and a text in another",
+                    instead="declare it alike in both",
+                )
 
 
 def source_schema(fields: tuple[Field, ...]) -> Rows:

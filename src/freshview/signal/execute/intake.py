@@ -43,18 +43,18 @@ def _columns(source: Source, data: object) -> dict[str, Any]:
         columns = {}
         for name, array in _table(source, data):
             columns[name] = array
-    wanted = [source.time, *([source.end] if source.end else []), *(f.name for f in source.fields)]
+    wanted = source.columns
     for name in wanted:
         if name not in columns:
             raise BadRow(
                 f"the rows of '{source.name}' have no column '{name}'",
-                instead=f"'{source.name}' needs {', '.join(dict.fromkeys(wanted))}",
+                instead=f"'{source.name}' needs {', '.join(wanted)}",
             )
     for name in columns:
         if name not in wanted and name != COUNT:
             raise BadRow(
                 f"'{source.name}' has no column '{name}'",
-                instead=f"its columns are {', '.join(dict.fromkeys(wanted))}",
+                instead=f"its columns are {', '.join(wanted)}",
             )
     lengths = {len(c) for c in columns.values()}
     if len(lengths) > 1:

@@ -65,6 +65,25 @@ class Query:
         """The names of the sources."""
         return tuple(s.name for s in self._graph.sources)
 
+    @property
+    def schema(self) -> Rows:
+        """The result without rows."""
+        return self._graph.schemas[-1]
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether events of the result are in groups."""
+        return self._graph.grouped[-1]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The key columns with the kinds of their types, as NumPy has them: i or U."""
+        return dict(self._graph.keys)
+
+    def declared(self, source: str = "") -> Source:
+        """A source as the query declares it."""
+        return self._source(source)
+
     def push(self, data: object) -> Events:
         """Take in a batch, and say how the result changed.
 

@@ -185,6 +185,13 @@ class FunctionSignal:
         """The events whose arguments satisfy a condition."""
         return FunctionSignal(Signal(self.term).where(predicate).term, self.function)
 
+    def select(
+        self, arguments: Callable[[Any], Any], function: Callable[[Any, Any], Any] | None = None
+    ) -> FunctionSignal:
+        """Events with other arguments, and perhaps another function of them."""
+        chosen = Signal(self.term).select(arguments).term
+        return FunctionSignal(chosen, function or self.function)
+
     def scale(self, factor: complex) -> FunctionSignal:
         """All values times a scalar."""
         function = self.function
