@@ -91,6 +91,18 @@ def concat(parts: Sequence[Rows]) -> Rows:
     )
 
 
+def apart(rows: Rows, others: Sequence[Rows]) -> Rows:
+    """The same rows in memory that they do not share with others."""
+    known = [a for o in others for a in (o.start, o.end, *o.columns.values())]
+
+    def own(values: Array) -> Array:
+        shares = any(np.may_share_memory(values, other) for other in known)
+        return values.copy() if shares else values
+
+    columns = {name: own(values) for name, values in rows.columns.items()}
+    return Rows(rows.group, own(rows.start), own(rows.end), rows.weight, columns)
+
+
 def order_by_group(group: Ints) -> Ints:
     """The stable order by small numbers: a counting sort, by which a matrix is transposed."""
     count = len(group)

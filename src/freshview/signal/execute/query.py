@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,13 @@ from freshview.errors import NotAdmitted, UnknownName
 from freshview.signal.columns import store
 from freshview.signal.columns.directory import Directory
 from freshview.signal.columns.ranges import MIN_TIME
-from freshview.signal.columns.rows import Rows, concat, consolidated, order_by_group
+from freshview.signal.columns.rows import (
+    Rows,
+    apart,
+    concat,
+    consolidated,
+    order_by_group,
+)
 from freshview.signal.columns.store import Absent, Store
 from freshview.signal.execute.build import Graph
 from freshview.signal.execute.events import Events
@@ -90,14 +96,22 @@ class Query:
         `data` maps sources to tables: Arrow, data frames, or dicts of arrays; if there is only one
         source, it may be its table. A column `__count` makes rows come (1) or go (-1).
         """
-        batches = self._by_source(data)
+        return self._run(*self._read(data, copy=True))
+
+    def push_last(self, data: object) -> Events:
+        """As `push`, without a copy of the batch: the query must not be used after it."""
+        changes, progress = self._read(data, copy=False)
+        events = self._run(changes, progress)
+        return replace(events, rows=apart(events.rows, list(changes.values())))
+
+    def _read(self, data: object, copy: bool) -> tuple[dict[int, Rows], dict[Source, Progress]]:
         changes, progress = {}, dict(self._progress)
-        for source, table in batches.items():
-            rows = read_rows(source, table)
+        for source, table in self._by_source(data).items():
+            rows = read_rows(source, table, copy=copy)
             progress[source], admitted = self._admitted(progress[source], rows)
             net = admitted if admitted.is_plain else consolidated(admitted)
             changes[self._graph.sources[source]] = net
-        return self._run(changes, progress)
+        return changes, progress
 
     def advance(self, **times: int) -> Events:
         """Sources promise that no event starts before a time any more."""
