@@ -335,3 +335,8 @@ def test_a_result_does_not_lie_in_the_arrays_of_the_user() -> None:
     assert result.to_numpy()["time"].tolist() == [0, 1, 2, 3, 4]
     query.push(law.all_of([(1, 5, 6, 1.0)]))
     assert query.result().to_numpy()["value"].tolist() == [2.0] * 5
+
+
+def test_a_result_without_events_has_its_columns() -> None:
+    result = readings().to_signal().sample(1).query().result()
+    assert list(result.to_numpy()) == ["sensor", "time", "value"]

@@ -334,3 +334,14 @@ Term: TypeAlias = (
     | Gaps
     | Sessions
 )
+
+
+def inputs_of(term: Term) -> tuple[Term, ...]:
+    """The terms that a term reads."""
+    match term:
+        case Source():
+            return ()
+        case Join() | AsOf() | Union():
+            return term.left, term.right
+        case _:
+            return (term.input,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -82,11 +82,21 @@ class Directory:
             return 1
         return len((self._pairs or self._parts)[-1].values)
 
+    def declare(self, keys: Mapping[str, str]) -> None:
+        """Name the key columns, with the kinds of their types: i or U."""
+        self.names = tuple(keys)
+        kinds = {"i": np.dtype(np.int64), "U": np.dtype("U1")}
+        if not self._parts:
+            self._begin([np.zeros(0, kinds[kind]) for kind in keys.values()])
+
+    def _begin(self, columns: Sequence[Array]) -> None:
+        self._parts = [Numbering(c[:0]) for c in columns]
+        self._pairs = [Numbering(np.zeros(0, np.int64)) for _ in columns[1:]]
+
     def encode(self, columns: Sequence[Array]) -> Ints:
         """The group of each row of key columns."""
         if not self._parts:
-            self._parts = [Numbering(c[:0]) for c in columns]
-            self._pairs = [Numbering(np.zeros(0, np.int64)) for _ in columns[1:]]
+            self._begin(columns)
         codes = self._parts[0].encode(columns[0])
         for column, part, pairs in zip(columns[1:], self._parts[1:], self._pairs, strict=True):
             codes = pairs.encode((codes << 31) | part.encode(column))

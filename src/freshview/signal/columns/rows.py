@@ -62,6 +62,12 @@ class Rows:
         return self.take(slice(0, 0)) if self.is_plain else self.take(self.weight < 0)
 
     @property
+    def bytes(self) -> int:
+        """The size of the arrays."""
+        own = self.group.nbytes + self.start.nbytes + self.end.nbytes + self.weight.nbytes
+        return own + sum(values.nbytes for values in self.columns.values())
+
+    @property
     def is_plain(self) -> bool:
         """Whether nothing goes."""
         return not len(self) or int(self.weight.min()) > 0

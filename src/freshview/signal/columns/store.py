@@ -125,6 +125,11 @@ class Store:
     def __len__(self) -> int:
         return sum(len(s) for s in self.segments)
 
+    @property
+    def bytes(self) -> int:
+        """The size of the rows."""
+        return sum(s.rows.bytes for s in self.segments)
+
     def apply(self, change: Rows) -> Store:
         """The store after rows came and went; all that go must be there."""
         store = self

@@ -56,6 +56,7 @@ from freshview.signal.terms import (
     Union,
     Where,
     Window,
+    inputs_of,
 )
 
 _DTYPES = {
@@ -147,6 +148,8 @@ class Graph:
                     f"the key '{name}' is an integer in one input, and a text in another",
                     instead="declare it alike in both",
                 )
+        if set(kinds) == set(term.key) and set(kinds.values()) <= {"i", "U"}:
+            self.directory.declare(kinds)
 
 
 def source_schema(fields: tuple[Field, ...]) -> Rows:
@@ -156,17 +159,6 @@ def source_schema(fields: tuple[Field, ...]) -> Rows:
     for f in fields:
         columns[f.name] = np.zeros((0, f.size) if f.size else 0, _DTYPES[f.kind])
     return Rows(none, none, none, np.zeros(0, np.int8), columns)
-
-
-def inputs_of(term: Term) -> tuple[Term, ...]:
-    """The terms that a term reads."""
-    match term:
-        case Source():
-            return ()
-        case Join() | AsOf() | Union():
-            return term.left, term.right
-        case _:
-            return (term.input,)
 
 
 def operator_of(term: Term, directory: Directory, schemas: list[Rows]) -> Operator:

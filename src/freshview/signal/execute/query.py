@@ -39,6 +39,14 @@ class Progress:
     set_aside: Rows
 
 
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The rows of a batch that came in time, by source, and how far the sources are with it."""
+
+    rows: Mapping[Source, Rows]
+    progress: dict[Source, Progress]
+
+
 class Query:
     """A signal query with its state: batches in, changes of the result out.
 
@@ -59,7 +67,7 @@ class Query:
             else node.operator.start(*(self._graph.schemas[i] for i in node.inputs))
             for node in self._graph.nodes
         ]
-        self._progress = {
+        self.progress = {
             source: Progress(Watermark(source.delay), 0, self._graph.schemas[place])
             for source, place in self._graph.sources.items()
         }
@@ -96,26 +104,33 @@ class Query:
         `data` maps sources to tables: Arrow, data frames, or dicts of arrays; if there is only one
         source, it may be its table. A column `__count` makes rows come (1) or go (-1).
         """
-        return self._run(*self._read(data, copy=True))
+        return self.take_in(self.admit(data))
 
     def push_last(self, data: object) -> Events:
         """As `push`, without a copy of the batch: the query must not be used after it."""
-        changes, progress = self._read(data, copy=False)
-        events = self._run(changes, progress)
-        return replace(events, rows=apart(events.rows, list(changes.values())))
+        batch = self.admit(data, copy=False)
+        events = self.take_in(batch)
+        return replace(events, rows=apart(events.rows, list(batch.rows.values())))
 
-    def _read(self, data: object, copy: bool) -> tuple[dict[int, Rows], dict[Source, Progress]]:
-        changes, progress = {}, dict(self._progress)
+    def admit(self, data: object, *, copy: bool = True) -> Admitted:
+        """Read a batch, and set aside what is late; nothing changes before `take_in`."""
+        changes, progress = {}, dict(self.progress)
         for source, table in self._by_source(data).items():
             rows = read_rows(source, table, copy=copy)
-            progress[source], admitted = self._admitted(progress[source], rows)
+            progress[source], admitted = _admitted(progress[source], rows)
             net = admitted if admitted.is_plain else consolidated(admitted)
-            changes[self._graph.sources[source]] = net
-        return changes, progress
+            changes[source] = net
+        return Admitted(changes, progress)
+
+    def take_in(self, batch: Admitted) -> Events:
+        """Follow a batch that was admitted last."""
+        places = self._graph.sources
+        changes = {places[source]: rows for source, rows in batch.rows.items()}
+        return self._run(changes, batch.progress)
 
     def advance(self, **times: int) -> Events:
         """Sources promise that no event starts before a time any more."""
-        progress = dict(self._progress)
+        progress = dict(self.progress)
         for name, time in times.items():
             source = self._source(name)
             old = progress[source]
@@ -132,22 +147,28 @@ class Query:
 
     def late(self, source: str = "") -> Events:
         """The last events of a source that came too late; `late_count` says how many there were."""
-        rows = self._progress[self._source(source)].set_aside
+        rows = self.progress[self._source(source)].set_aside
         return Events(rows, self.directory, False, True, False)
 
     def late_count(self, source: str = "") -> int:
         """How many events of a source came too late."""
-        return self._progress[self._source(source)].late
+        return self.progress[self._source(source)].late
 
     def watermark(self, source: str = "") -> int | None:
         """The time before which no event of a source is taken any more."""
-        at = self._progress[self._source(source)].watermark.at
+        at = self.progress[self._source(source)].watermark.at
         return None if at is None else int(at)
 
     @property
     def stored(self) -> int:
         """How many rows the operators remember, the result apart."""
         return sum(len(part) for state in self._states for part in state)
+
+    @property
+    def bytes(self) -> int:
+        """The size of what is remembered, the result included."""
+        stores = [part for state in self._states for part in state]
+        return sum(s.bytes for s in (*stores, *([self._result] if self._result else [])))
 
     def _run(
         self, changes: dict[int, Rows], progress: dict[Source, Progress], forget: bool = False
@@ -166,7 +187,7 @@ class Query:
             result = None if self._result is None else self._result.apply(change)
         except Absent as e:
             raise self._not_there(e.row) from None
-        self._states, self._progress, self._result = states, progress, result
+        self._states, self.progress, self._result = states, progress, result
         self._since_forgotten += sum(len(c) for c in changes.values())
         if forget or self._since_forgotten > max(store.PATIENCE, self.stored // 2):
             self._forget()
@@ -176,11 +197,11 @@ class Query:
         """Drop what no event needs any more that may still come."""
         self._since_forgotten = 0
         graph, groups = self._graph, max(len(self.directory), 1)
-        if all(p.watermark.at is None for p in self._progress.values()):
+        if all(p.watermark.at is None for p in self.progress.values()):
             return
         at = {}
         for source, place in graph.sources.items():
-            time = self._progress[source].watermark.at
+            time = self.progress[source].watermark.at
             at[place] = np.full(groups, MIN_TIME if time is None else int(time))
         ahead = []
         for number, node in enumerate(graph.nodes):
@@ -190,17 +211,6 @@ class Query:
             inputs = [ahead[i] for i in node.inputs]
             self._states[number], reach = node.operator.forget(self._states[number], *inputs)
             ahead.append(np.maximum(reach, MIN_TIME))
-
-    def _admitted(self, progress: Progress, rows: Rows) -> tuple[Progress, Rows]:
-        watermark = progress.watermark
-        is_late = watermark.is_late(rows.start)
-        late = int(is_late.sum())
-        set_aside = progress.set_aside
-        if late:
-            set_aside = concat([set_aside, rows.take(is_late)]).take(slice(-MOST_LATE, None))
-            rows = rows.take(~is_late)
-        watermark = watermark.observe(rows.start[rows.weight > 0])
-        return Progress(watermark, progress.late + late, set_aside), rows
 
     def _events(self, rows: Rows, is_change: bool) -> Events:
         grouped = self._graph.grouped[-1]
@@ -236,6 +246,18 @@ class Query:
             f"an event of {group} at time {int(row.start[0])} is deleted that is not there",
             instead="delete events with the values that they came with",
         )
+
+
+def _admitted(progress: Progress, rows: Rows) -> tuple[Progress, Rows]:
+    watermark = progress.watermark
+    is_late = watermark.is_late(rows.start)
+    late = int(is_late.sum())
+    set_aside = progress.set_aside
+    if late:
+        set_aside = concat([set_aside, rows.take(is_late)]).take(slice(-MOST_LATE, None))
+        rows = rows.take(~is_late)
+    watermark = watermark.observe(rows.start[rows.weight > 0])
+    return Progress(watermark, progress.late + late, set_aside), rows
 
 
 def by_key(rows: Rows, directory: Directory) -> Rows:
