@@ -71,7 +71,8 @@ class Events:
 
     def plot(self, column: str = "", *, axes: Any = None) -> Any:
         """Values over time, a line a group; spectra of arrays. Needs matplotlib; gives its axes."""
-        return plot(self, column, axes)
+        directory = self.directory if self.is_grouped else None
+        return plot(self.rows, directory, self.is_uniform, column, axes)
 
     def _repr_html_(self) -> str:
         what = "changes" if self.is_change else "events"

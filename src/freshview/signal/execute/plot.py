@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from freshview.errors import FreshviewError
+from freshview.signal.columns.directory import Directory
 from freshview.signal.columns.rows import Array, Ints, Rows
 from freshview.signal.terms import BadSignal
-
-if TYPE_CHECKING:
-    from freshview.signal.execute.events import Events
 
 MOST_LINES = 10
 """How many groups are drawn."""
 
 
-def plot(events: Events, column: str = "", axes: Any = None) -> Any:
+def plot(
+    rows: Rows, directory: Directory | None, is_uniform: bool, column: str = "", axes: Any = None
+) -> Any:
     """The values of a column over time, a line a group; of complex numbers, their size.
 
     Values hold from the start of an event to its end, where they are not samples. An array is a
     spectrum: of one group over time as colours, of several as lines, the mean size of each entry.
     """
-    rows = events.rows
     name = column or _first_numbers(rows)
     if name not in rows.columns or rows.columns[name].dtype.kind not in "ifcb":
         raise BadSignal(
@@ -35,11 +34,11 @@ def plot(events: Events, column: str = "", axes: Any = None) -> Any:
     axes = axes if axes is not None else _axes()
     groups = np.unique(rows.group)
     if size.ndim == 2:
-        _spectrum(events, groups, size, axes)
+        _spectrum(rows, directory, groups, size, axes)
     else:
         for code in groups[:MOST_LINES].tolist():
-            mine = rows.group == code
-            _line(rows, np.flatnonzero(mine), size, axes, events.is_uniform, _label(events, code))
+            mine = np.flatnonzero(rows.group == code)
+            _line(rows, mine, size, axes, is_uniform, _label(directory, code))
         axes.set_xlabel("time")
     axes.set_ylabel(f"|{name}|" if values.dtype.kind == "c" else name)
     if len(groups) > 1:
@@ -60,20 +59,21 @@ def _line(rows: Rows, mine: Ints, values: Array, axes: Any, is_uniform: bool, la
     axes.plot(time, height, label=label)
 
 
-def _spectrum(events: Events, groups: Ints, size: Array, axes: Any) -> None:
-    rows = events.rows
+def _spectrum(
+    rows: Rows, directory: Directory | None, groups: Ints, size: Array, axes: Any
+) -> None:
     if len(groups) == 1 and len(rows) > 1:
         axes.pcolormesh(rows.start, np.arange(size.shape[1]), size.T, shading="nearest")
         axes.set_xlabel("time")
         return
     for code in groups[:MOST_LINES].tolist():
         mean = size[rows.group == code].mean(axis=0)
-        axes.plot(np.arange(size.shape[1]), mean, label=_label(events, code))
+        axes.plot(np.arange(size.shape[1]), mean, label=_label(directory, code))
     axes.set_xlabel("entry")
 
 
-def _label(events: Events, code: int) -> str:
-    return events.directory.show(code) if events.is_grouped else ""
+def _label(directory: Directory | None, code: int) -> str:
+    return "" if directory is None else directory.show(code)
 
 
 def _first_numbers(rows: Rows) -> str:
