@@ -13,7 +13,7 @@ LOCKS := requirements.lock requirements-compiler.lock requirements-java.lock
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo lint test test-full test-sanitize check bench bench-native bench-models bench-spark bench-factorized \
-	bench-linear bench-theta clean
+	bench-linear bench-theta bench-signal clean
 
 help:
 	@echo "make demo          an order book on Spark: views that follow it, beside Spark SQL"
@@ -29,6 +29,7 @@ help:
 	@echo "make bench-factorized  view trees beside other strategies, matrices, triangles; QUICK=1"
 	@echo "make bench-linear  matrix programs beside computing them anew; QUICK=1 for a first look"
 	@echo "make bench-theta   theta joins: schemes side by side on Spark, loads over time; QUICK=1 for a first look"
+	@echo "make bench-signal  signals of many groups beside SciPy group by group; QUICK=1 for a first look"
 	@echo "make clean         remove .venv, caches and build outputs"
 
 $(READY): pyproject.toml $(LOCKS) .ci/setup
@@ -95,6 +96,9 @@ bench-linear: $(READY)
 
 bench-theta: $(READY)
 	$(BIN)/python -m bench.theta $(if $(QUICK),--quick)
+
+bench-signal: $(READY)
+	$(BIN)/python -m bench.signal $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

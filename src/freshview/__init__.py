@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from freshview.runtime.views.factorized import FactorizedView
     from freshview.runtime.views.view import Statistics, ViewHandle
     from freshview.spark.matrix.program import SparkProgram
+    from freshview.spark.signal.query import SparkSignalQuery
     from freshview.spark.theta.join import SparkThetaJoin
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Product",
     "Sizes",
     "SparkProgram",
+    "SparkSignalQuery",
     "SparkThetaJoin",
     "Statistics",
     "ViewHandle",
@@ -63,6 +65,7 @@ _HOMES = {
     "Product": "runtime.ingest.products",
     "Sizes": "program.statistics",
     "SparkProgram": "spark.matrix.program",
+    "SparkSignalQuery": "spark.signal.query",
     "SparkThetaJoin": "spark.theta.join",
     "Statistics": "runtime.views.view",
     "ViewHandle": "runtime.views.view",

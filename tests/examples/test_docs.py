@@ -32,7 +32,8 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SAFE = {"freshview", "printf", "cat", "ls", "mkdir", "c++", "cc", "./app"}
 ON_SPARK = re.compile(
-    r"fv\.pipeline\(|fv\.SparkProgram\(|fv\.SparkThetaJoin\(|^freshview (run|demo)(?!.*--engine)",
+    r"fv\.pipeline\(|fv\.Spark(Program|ThetaJoin|SignalQuery)\(|"
+    r"^freshview (run|demo)(?!.*--engine)",
     re.MULTILINE,
 )
 

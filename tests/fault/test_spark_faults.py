@@ -124,3 +124,15 @@ def test_executors_with_joiners_die(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_the_driver_of_a_join_dies(tmp_path: Path, seed: int) -> None:
     drivers_die(tmp_path, seed, kills=3, batches=9, program="theta_on_spark")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(5))
+def test_executors_with_signals_die(tmp_path: Path, seed: int) -> None:
+    ends_well(start("executors", tmp_path, seed, batches=8, program="signals_on_spark"), tmp_path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(5))
+def test_the_driver_of_a_signal_query_dies(tmp_path: Path, seed: int) -> None:
+    drivers_die(tmp_path, seed, kills=3, batches=9, program="signals_on_spark")

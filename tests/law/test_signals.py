@@ -322,3 +322,21 @@ def test_an_operator_means_its_definition_after_every_batch(case: Case, seed: in
     columns = query.result().to_numpy()
     rows = [tuple(columns[n][k].tobytes() for n in names) for k in range(len(query.result()))]
     assert {row: n for row, n in counts.items() if n} == dict.fromkeys(rows, 1)
+
+
+def test_a_result_does_not_lie_in_the_arrays_of_the_user() -> None:
+    columns = law.all_of([(1, t, t + 1, 1.0) for t in range(5)])
+    result = readings().to_signal().sample(1).over(columns)
+    query = readings().to_signal().sample(1).sum(2).query()
+    query.push(columns)
+    columns["value"][:] = 7.0
+    columns["time"][:] = 7
+    assert result.to_numpy()["value"].tolist() == [1.0] * 5
+    assert result.to_numpy()["time"].tolist() == [0, 1, 2, 3, 4]
+    query.push(law.all_of([(1, 5, 6, 1.0)]))
+    assert query.result().to_numpy()["value"].tolist() == [2.0] * 5
+
+
+def test_a_result_without_events_has_its_columns() -> None:
+    result = readings().to_signal().sample(1).query().result()
+    assert list(result.to_numpy()) == ["sensor", "time", "value"]

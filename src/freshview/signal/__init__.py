@@ -7,6 +7,7 @@ from freshview.signal.language.functions import dispatch
 from freshview.signal.language.signals import FunctionSignal, Signal, Stream, UniformSignal
 from freshview.signal.language.source import stream
 from freshview.signal.language.windows import Windows
+from freshview.signal.linked.over import Linked, over
 from freshview.signal.policies import (
     Interpolator,
     Policy,
@@ -27,6 +28,7 @@ __all__ = [
     "Events",
     "FunctionSignal",
     "Interpolator",
+    "Linked",
     "Policy",
     "Query",
     "Signal",
@@ -39,6 +41,7 @@ __all__ = [
     "dispatch",
     "last",
     "linear",
+    "over",
     "pointwise",
     "quadratic",
     "snapshot",

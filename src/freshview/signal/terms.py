@@ -84,6 +84,12 @@ class Source:
     end: str | None = None
     delay: int | None = None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that its rows have: times, then keys and payload."""
+        ends = () if self.end is None else (self.end,)
+        return tuple(dict.fromkeys((self.time, *ends, *(f.name for f in self.fields))))
+
 
 @dataclass(frozen=True, slots=True)
 class GroupBy:
@@ -326,3 +332,14 @@ Term: TypeAlias = (
     | Gaps
     | Sessions
 )
+
+
+def inputs_of(term: Term) -> tuple[Term, ...]:
+    """The terms that a term reads."""
+    match term:
+        case Source():
+            return ()
+        case Join() | AsOf() | Union():
+            return term.left, term.right
+        case _:
+            return (term.input,)

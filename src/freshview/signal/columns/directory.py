@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -83,11 +83,21 @@ class Directory:
             return 1
         return len((self._pairs or self._parts)[-1].values)
 
+    def declare(self, keys: Mapping[str, str]) -> None:
+        """Name the key columns, with the kinds of their types: i or U."""
+        self.names = tuple(keys)
+        kinds = {"i": np.dtype(np.int64), "U": np.dtype("U1")}
+        if not self._parts:
+            self._begin([np.zeros(0, kinds[kind]) for kind in keys.values()])
+
+    def _begin(self, columns: Sequence[Array]) -> None:
+        self._parts = [Numbering(c[:0]) for c in columns]
+        self._pairs = [Numbering(np.zeros(0, np.int64)) for _ in columns[1:]]
+
     def encode(self, columns: Sequence[Array]) -> Ints:
         """The group of each row of key columns."""
         if not self._parts:
-            self._parts = [Numbering(c[:0]) for c in columns]
-            self._pairs = [Numbering(np.zeros(0, np.int64)) for _ in columns[1:]]
+            self._begin(columns)
         codes = self._parts[0].encode(columns[0])
         for column, part, pairs in zip(columns[1:], self._parts[1:], self._pairs, strict=True):
             codes = pairs.encode((codes << 31) | part.encode(column))
@@ -132,4 +142,8 @@ def _distinct(keys: Array) -> Array:
     if keys.dtype.kind == "U":
         unique = pc.unique(pa.array(keys)).to_numpy(zero_copy_only=False)
         return np.sort(np.asarray(unique).astype(str))
-    return np.unique(keys)
+    # Rows of a group often stand together, so most keys need no search.
+    new = np.ones(len(keys), np.bool_)
+    new[1:] = keys[1:] != keys[:-1]
+    runs = keys[new]
+    return runs if (runs[1:] > runs[:-1]).all() else np.unique(runs)

@@ -63,6 +63,12 @@ class Rows:
         return self.take(slice(0, 0)) if self.is_plain else self.take(self.weight < 0)
 
     @property
+    def bytes(self) -> int:
+        """The size of the arrays."""
+        own = self.group.nbytes + self.start.nbytes + self.end.nbytes + self.weight.nbytes
+        return own + sum(values.nbytes for values in self.columns.values())
+
+    @property
     def is_plain(self) -> bool:
         """Whether nothing goes."""
         return not len(self) or int(self.weight.min()) > 0
@@ -90,6 +96,18 @@ def concat(parts: Sequence[Rows]) -> Rows:
         np.concatenate([p.weight for p in full]),
         {name: np.concatenate([p.columns[name] for p in full]) for name in full[0].columns},
     )
+
+
+def apart(rows: Rows, others: Sequence[Rows]) -> Rows:
+    """The same rows in memory that they do not share with others."""
+    known = [a for o in others for a in (o.start, o.end, *o.columns.values())]
+
+    def own(values: Array) -> Array:
+        shares = any(np.may_share_memory(values, other) for other in known)
+        return values.copy() if shares else values
+
+    columns = {name: own(values) for name, values in rows.columns.items()}
+    return Rows(rows.group, own(rows.start), own(rows.end), rows.weight, columns)
 
 
 def order_by_group(group: Ints) -> Ints:

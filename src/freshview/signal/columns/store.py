@@ -87,6 +87,23 @@ class Segment:
             high = np.where(open_ & ~before, middle, high)
         return low
 
+    @cached_property
+    def is_points(self) -> bool:
+        """Whether all events are one unit of time long, and no two of a group start together."""
+        if self._keys is None or not (self._keys[1:] > self._keys[:-1]).all():
+            return False
+        return bool((self.rows.end - self.rows.start == 1).all())
+
+    def find(self, group: Ints, time: Ints) -> tuple[Ints, Mask]:
+        """Of events that are points: which starts at a time, and whether one does."""
+        keys = self._keys
+        assert keys is not None
+        offset = time - self._base
+        inside = (offset >= 0) & (offset < self._span) & (group <= self.codes[-1])
+        wanted = np.where(inside, group * self._span + offset, 0)
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return at, (keys[at] == wanted) & inside
+
     def keep(self, mask: Mask) -> Segment | None:
         """The rows that a mask lets stay."""
         return Segment(self.rows.take(mask)) if mask.any() else None
@@ -107,6 +124,11 @@ class Store:
 
     def __len__(self) -> int:
         return sum(len(s) for s in self.segments)
+
+    @property
+    def bytes(self) -> int:
+        """The size of the rows."""
+        return sum(s.rows.bytes for s in self.segments)
 
     def apply(self, change: Rows) -> Store:
         """The store after rows came and went; all that go must be there."""

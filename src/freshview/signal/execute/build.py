@@ -57,6 +57,7 @@ from freshview.signal.terms import (
     Union,
     Where,
     Window,
+    inputs_of,
 )
 
 _DTYPES = {
@@ -88,6 +89,8 @@ class Graph:
     """None stands for a source."""
     schemas: list[Rows] = field(default_factory=list)
     grouped: list[bool] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)
+    """The key columns with the kinds of their types, as NumPy has them: i or U."""
     places: dict[Term, int] = field(default_factory=dict)
 
     def place(self, term: Term) -> int:
@@ -129,6 +132,7 @@ class Graph:
                     instead="group all its inputs by columns of the same names",
                 )
             self.directory.names = term.key
+            self._check_kinds(term, schemas[0])
             return True
         if len(set(grouped)) > 1:
             raise BadSignal(
@@ -136,6 +140,17 @@ class Graph:
                 instead="map both to the same key",
             )
         return grouped[0]
+
+    def _check_kinds(self, term: GroupBy, schema: Rows) -> None:
+        kinds = {n: schema.columns[n].dtype.kind for n in term.key if n in schema.columns}
+        for name, kind in kinds.items():
+            if self.keys.setdefault(name, kind) != kind:
+                raise BadSignal(
+                    f"the key '{name}' is an integer in one input, and a text in another",
+                    instead="declare it alike in both",
+                )
+        if set(kinds) == set(term.key) and set(kinds.values()) <= {"i", "U"}:
+            self.directory.declare(kinds)
 
 
 def source_schema(fields: tuple[Field, ...]) -> Rows:
@@ -145,17 +160,6 @@ def source_schema(fields: tuple[Field, ...]) -> Rows:
     for f in fields:
         columns[f.name] = np.zeros((0, f.size) if f.size else 0, _DTYPES[f.kind])
     return Rows(none, none, none, np.zeros(0, np.int8), columns)
-
-
-def inputs_of(term: Term) -> tuple[Term, ...]:
-    """The terms that a term reads."""
-    match term:
-        case Source():
-            return ()
-        case Join() | AsOf() | Union():
-            return term.left, term.right
-        case _:
-            return (term.input,)
 
 
 def operator_of(term: Term, directory: Directory, schemas: list[Rows]) -> Operator:

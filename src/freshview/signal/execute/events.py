@@ -14,6 +14,7 @@ from freshview.signal.columns.directory import Directory
 from freshview.signal.columns.rows import Rows
 from freshview.signal.execute.intake import COUNT
 from freshview.signal.execute.picture import html
+from freshview.signal.execute.plot import plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,11 @@ class Events:
             mask &= columns[name] == value
         rows = self.rows.take(mask)
         return Events(rows, self.directory, self.is_uniform, self.is_change, self.is_grouped)
+
+    def plot(self, column: str = "", *, axes: Any = None) -> Any:
+        """Values over time, a line a group; spectra of arrays. Needs matplotlib; gives its axes."""
+        directory = self.directory if self.is_grouped else None
+        return plot(self.rows, directory, self.is_uniform, column, axes)
 
     def _repr_html_(self) -> str:
         what = "changes" if self.is_change else "events"

@@ -17,21 +17,22 @@ COUNT = "__count"
 """The column of changes that says how often a row comes, or goes where it is negative."""
 
 
-def read_rows(source: Source, data: object) -> Rows:
+def read_rows(source: Source, data: object, *, copy: bool = True) -> Rows:
     """Events of a source: an Arrow table, a data frame, or a mapping from columns to arrays.
 
-    With a column `__count`, events of a negative count go; without one, all of them come.
+    With a column `__count`, events of a negative count go; without one, all of them come. Without a
+    copy, events may lie in the arrays of the user, for as long as these do not change.
     """
     columns = _columns(source, data)
-    time = _times(source, source.time, columns)
-    end = time + 1 if source.end is None else _times(source, source.end, columns)
+    time = _times(source, source.time, columns, copy)
+    end = time + 1 if source.end is None else _times(source, source.end, columns, copy)
     if (wrong := end <= time).any():
         at = int(np.argmax(wrong))
         raise BadRow(
             f"{_place(source, columns, at)} ends at {int(end[at])}, and starts at {int(time[at])}",
             instead="let events end after they start",
         )
-    payload = {f.name: _field(source, f, columns) for f in source.fields}
+    payload = {f.name: _field(source, f, columns, copy) for f in source.fields}
     rows = Rows(np.zeros(len(time), np.int64), time, end, np.ones(len(time), np.int8), payload)
     return rows if COUNT not in columns else _weighted(source, rows, columns)
 
@@ -43,18 +44,18 @@ def _columns(source: Source, data: object) -> dict[str, Array]:
         columns = {}
         for name, array in _table(source, data):
             columns[name] = array
-    wanted = [source.time, *([source.end] if source.end else []), *(f.name for f in source.fields)]
+    wanted = source.columns
     for name in wanted:
         if name not in columns:
             raise BadRow(
                 f"the rows of '{source.name}' have no column '{name}'",
-                instead=f"'{source.name}' needs {', '.join(dict.fromkeys(wanted))}",
+                instead=f"'{source.name}' needs {', '.join(wanted)}",
             )
     for name in columns:
         if name not in wanted and name != COUNT:
             raise BadRow(
                 f"'{source.name}' has no column '{name}'",
-                instead=f"its columns are {', '.join(dict.fromkeys(wanted))}",
+                instead=f"its columns are {', '.join(wanted)}",
             )
     lengths = {len(c) for c in columns.values()}
     if len(lengths) > 1:
@@ -121,7 +122,7 @@ def _numpy(source: Source, name: str, array: pa.Array | pa.ChunkedArray) -> Arra
     return values.astype(str) if values.dtype.kind == "O" else values
 
 
-def _times(source: Source, name: str, columns: Mapping[str, Array]) -> Ints:
+def _times(source: Source, name: str, columns: Mapping[str, Array], copy: bool) -> Ints:
     values = columns[name]
     kind = values.dtype.kind
     if kind == "M":
@@ -133,7 +134,7 @@ def _times(source: Source, name: str, columns: Mapping[str, Array]) -> Ints:
             bad = ~(values == np.round(values)) | (np.abs(values) >= 2.0**53)
         times = np.where(bad, 0, values).astype(np.int64)
     elif kind in "iu" and values.ndim == 1:
-        times = values.astype(np.int64)
+        times = values.astype(np.int64, copy=copy)
         bad = np.abs(times) >= MAX_TIME // 4
     else:
         raise BadRow(
@@ -149,7 +150,7 @@ def _times(source: Source, name: str, columns: Mapping[str, Array]) -> Ints:
     return times
 
 
-def _field(source: Source, declared: Field, columns: Mapping[str, Array]) -> Array:
+def _field(source: Source, declared: Field, columns: Mapping[str, Array], copy: bool) -> Array:
     values = columns[declared.name]
     allowed = {"double": "iuf", "complex": "iufc", "int": "iu", "bool": "b", "string": "UO"}
     if values.dtype.kind not in allowed[declared.kind] and len(values):
@@ -167,7 +168,7 @@ def _field(source: Source, declared: Field, columns: Mapping[str, Array]) -> Arr
     dtype = {"double": np.float64, "complex": np.complex128, "int": np.int64, "bool": np.bool_}
     if declared.kind == "string":
         return values.astype(str)
-    return values.astype(dtype[declared.kind])
+    return values.astype(dtype[declared.kind], copy=copy)
 
 
 def _weighted(source: Source, rows: Rows, columns: Mapping[str, Array]) -> Rows:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from freshview.signal.execute.build import inputs_of
 from freshview.signal.policies import Policy
 from freshview.signal.steps import Aggregate, DigitalFilter, Step
-from freshview.signal.terms import Field, Grid, Term
+from freshview.signal.terms import Field, Grid, Term, inputs_of
 
 
 def show(term: Term, depth: int = 0) -> str:

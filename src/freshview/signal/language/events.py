@@ -76,7 +76,7 @@ class EventOperators:
     def over(self, data: object) -> Events:
         """What the query says about a whole history: the tables of its sources, or its only one."""
         query = self.query(keep_result=False)
-        changes = query.push(data)
+        changes = query.push_last(data)
         return Events(changes.rows, changes.directory, self._is_uniform, False, changes.is_grouped)
 
     def restore(self, snapshot: bytes, *, keep_result: bool = True) -> Query:

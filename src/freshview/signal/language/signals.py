@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from freshview.errors import UnknownName
-from freshview.signal.arrays import Condition, ValueFunction
+from freshview.signal.arrays import Condition, Projection, ValueFunction
 from freshview.signal.language.check import check_missing, check_policy, integer, positive
 from freshview.signal.language.events import EventOperators
 from freshview.signal.language.functions import Prefixed, composed, own_value, values
@@ -189,6 +189,13 @@ class FunctionSignal:
     def where(self, predicate: Condition) -> FunctionSignal:
         """The events whose arguments satisfy a condition."""
         return FunctionSignal(Signal(self.term).where(predicate).term, self.function)
+
+    def select(
+        self, arguments: Projection, function: ValueFunction | None = None
+    ) -> FunctionSignal:
+        """Events with other arguments, and perhaps another function of them."""
+        chosen = Signal(self.term).select(arguments).term
+        return FunctionSignal(chosen, function or self.function)
 
     def scale(self, factor: complex) -> FunctionSignal:
         """All values times a scalar."""

@@ -279,15 +279,22 @@ class SampleOperator(Stateless):
 
     def apply(self, rows: Rows) -> Rows:
         """Each event becomes its samples."""
-        event, time = self._times(rows)
-        sampled = rows.take(event).with_lifetimes(time, time + 1)
+        if (rows.end - rows.start == 1).all():
+            sampled = self._points(rows)
+        else:
+            event, time = self._times(rows)
+            sampled = rows.take(event).with_lifetimes(time, time + 1)
         if self.function is not None:
             sampled = self._evaluated(sampled)
         return sampled if sampled.is_plain else consolidated(sampled)
 
+    def _points(self, rows: Rows) -> Rows:
+        if self.references or self.grid.period == 1:
+            return rows
+        on_beat = (rows.start - self.grid.offset) % self.grid.period == 0
+        return rows if on_beat.all() else rows.take(on_beat)
+
     def _times(self, rows: Rows) -> tuple[Ints, Ints]:
-        if self.references and (rows.end - rows.start == 1).all():
-            return np.arange(len(rows)), rows.start
         first = ceil_div(rows.start - self.grid.offset, self.grid.period)
         last = ceil_div(rows.end - self.grid.offset, self.grid.period)
         event, place = counted(np.maximum(last - first, 0))

@@ -17,9 +17,9 @@ from freshview.signal.columns.rows import (
     difference,
     sorted_rows,
 )
-from freshview.signal.columns.store import Store
+from freshview.signal.columns.store import Segment, Store
 from freshview.signal.operators.events import numbers
-from freshview.signal.operators.node import Operator, State
+from freshview.signal.operators.node import Operator, State, reached
 from freshview.signal.terms import BadSignal, Direction, Operation
 
 
@@ -92,16 +92,16 @@ class JoinOperator(Operator):
     def _pairs(self, rows: Rows, store: Store, is_right: bool) -> Rows:
         """Events of a change with those in the store of the other side."""
         parts = []
+        points = bool((rows.end - rows.start == 1).all())
         for segment in store.segments if len(rows) else ():
-            low = segment.search(rows.group, rows.start - segment.longest + 1)
-            high = segment.search(rows.group, rows.end)
-            mine, place = counted(np.maximum(high - low, 0))
-            theirs = low[mine] + place
-            overlap = segment.rows.end[theirs] > rows.start[mine]
-            if not overlap.all():
-                mine, theirs = mine[overlap], theirs[overlap]
+            if points and segment.is_points:
+                theirs, there = segment.find(rows.group, rows.start)
+                whole = bool(there.all())
+                mine, theirs = (rows, theirs) if whole else (rows.take(there), theirs[there])
+            else:
+                mine, theirs = _overlapping(rows, segment)
             if len(mine):
-                parts.append(self._paired(rows.take(mine), segment.rows.take(theirs), is_right))
+                parts.append(self._paired(mine, segment.rows.take(theirs), is_right))
         if parts:
             return concat(parts)
         none = (store.empty, rows.take(slice(0, 0)))
@@ -134,6 +134,18 @@ class JoinOperator(Operator):
             longest = max((s.longest for s in store.segments), default=1)
             stores.append(store.forget(at - longest))
         return tuple(stores), at
+
+
+def _overlapping(rows: Rows, segment: Segment) -> tuple[Rows, Ints]:
+    """The events, once for each of a segment that they overlap, and the places of these."""
+    low = segment.search(rows.group, rows.start - segment.longest + 1)
+    high = segment.search(rows.group, rows.end)
+    mine, place = counted(np.maximum(high - low, 0))
+    theirs = low[mine] + place
+    overlap = segment.rows.end[theirs] > rows.start[mine]
+    if not overlap.all():
+        mine, theirs = mine[overlap], theirs[overlap]
+    return rows.take(mine), theirs
 
 
 def side_by_side(left: dict[str, Array], right: dict[str, Array]) -> dict[str, Array]:
@@ -201,7 +213,7 @@ class AsOfOperator(Operator):
         after_left = left.apply(new_left) if len(new_left) else left
         after_right = right.apply(new_right) if len(new_right) else right
         around = [
-            _between(after_right, new_right.inserts()),
+            reached(right, new_right.inserts(), lambda rows: _between(after_right, rows)),
             _between(right, new_right.deletes()),
             Ranges(new_left.group, new_left.start, new_left.start),
         ]

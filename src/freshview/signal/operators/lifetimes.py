@@ -13,7 +13,7 @@ from freshview.signal.columns.ranges import MIN_TIME, Ranges, merged, spans
 from freshview.signal.columns.rows import Ints, Rows, digests
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import numbers
-from freshview.signal.operators.node import Local, Operator, State, around
+from freshview.signal.operators.node import Local, Operator, State, around, reached
 from freshview.signal.terms import BadSignal
 
 
@@ -38,7 +38,7 @@ class ToSignalOperator(Operator):
             return state, change
         lifetimes = change.with_columns({})
         after = store.apply(lifetimes)
-        near = around(after, lifetimes.inserts(), 1, 1)
+        near = reached(store, lifetimes.inserts(), lambda rows: around(after, rows, 1, 1))
         rows, part = after.gather(merged(near.group, near.low, near.high))
         wrong = (part[1:] == part[:-1]) & (rows.start[1:] < rows.end[:-1])
         if wrong.any():

@@ -9,12 +9,13 @@ operator is right if its result is a function of events nearby.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 
 from freshview.signal.columns.ranges import MAX_TIME, MIN_TIME, Ranges, merged
-from freshview.signal.columns.rows import Ints, Rows, difference
+from freshview.signal.columns.rows import Ints, Rows, difference, is_sorted
 from freshview.signal.columns.store import Store
 
 State: TypeAlias = tuple[Store, ...]
@@ -76,7 +77,10 @@ class Local(Operator):
 
     @abstractmethod
     def touched(self, store: Store, changed: Rows) -> Ranges:
-        """Where the result may differ, for events that are in the store and came or will go."""
+        """Where the result may differ, for events that are in the store and came or will go.
+
+        Of a later event of a group, a range begins and ends no earlier; see `reached`.
+        """
 
     @abstractmethod
     def compute(self, store: Store, ranges: Ranges) -> Rows:
@@ -94,7 +98,8 @@ class Local(Operator):
         deletes, inserts = change.deletes(), change.inserts()
         after = store.apply(change)
         self.check(after, inserts)
-        ranges = _together([self.touched(after, inserts), self.touched(store, deletes)])
+        reach = reached(store, inserts, lambda rows: self.touched(after, rows))
+        ranges = _together([reach, self.touched(store, deletes)])
         old = self.compute(store, ranges) if len(store) else self.schema(store.empty)
         return (after,), difference(old, self.compute(after, ranges))
 
@@ -107,6 +112,31 @@ class Local(Operator):
             reach = np.minimum(at, np.where(before == MIN_TIME, at, before))
         kept = np.where(reach > MIN_TIME // 2, reach - self.lookback, MIN_TIME)
         return (store.forget(kept),), reach
+
+
+def reached(before: Store, rows: Rows, touched: Callable[[Rows], Ranges]) -> Ranges:
+    """Ranges that events touch which are new in a store, one for each group that they continue.
+
+    Where all events of a group in a change come after those before it, nothing between them is
+    old: they touch what lies from the range of the first to that of the last.
+    """
+    if len(rows) < 2 or not is_sorted(rows.group, rows.start):
+        return touched(rows)
+    new = np.ones(len(rows), np.bool_)
+    np.not_equal(rows.group[1:], rows.group[:-1], out=new[1:])
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], len(rows)) - 1
+    continues = rows.start[first] > before.last(rows.group[first])
+    begin, end = touched(rows.take(first[continues])), touched(rows.take(last[continues]))
+    whole = Ranges(begin.group, begin.low, end.high)
+    if continues.all():
+        return whole
+    among = touched(rows.take(np.repeat(~continues, last - first + 1)))
+    return Ranges(
+        np.concatenate([whole.group, among.group]),
+        np.concatenate([whole.low, among.low]),
+        np.concatenate([whole.high, among.high]),
+    )
 
 
 def around(store: Store, changed: Rows, back: int, ahead: int) -> Ranges:

@@ -14,7 +14,15 @@ import numpy as np
 from scipy.signal import lfilter
 
 from freshview.signal.columns.ranges import MAX_TIME, MIN_TIME, Ranges, counted, merged
-from freshview.signal.columns.rows import Array, Ints, Rows, difference, negated, points
+from freshview.signal.columns.rows import (
+    Array,
+    Ints,
+    Rows,
+    difference,
+    is_sorted,
+    negated,
+    points,
+)
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import column, numbers
 from freshview.signal.operators.node import Operator, State
@@ -91,7 +99,8 @@ class RecursiveOperator(Operator):
         if not len(change):
             return state, self.schema(store.empty)
         after = store.apply(change)
-        order = merged(change.group, change.start, np.full(len(change), MAX_TIME - 1))
+        first = _firsts(change)
+        order = merged(first.group, first.start, np.full(len(first), MAX_TIME - 1))
         stale, _ = notes.gather(order)
         old = self.schema(store.empty)
         if len(store):
@@ -161,6 +170,15 @@ class RecursiveOperator(Operator):
     def _kind(self, name: str, values: Array) -> np.dtype[np.generic]:
         kind = numbers(name, values).dtype
         return np.dtype(np.complex128 if kind.kind == "c" else np.float64)
+
+
+def _firsts(change: Rows) -> Rows:
+    """The first event of each group, and perhaps later ones of a change that is not in order."""
+    new = np.ones(len(change), np.bool_)
+    new[1:] = change.group[1:] != change.group[:-1]
+    if not is_sorted(change.group, change.start):
+        return change
+    return change.take(new)
 
 
 def _thinned(notes: Store, inputs: int) -> Store:

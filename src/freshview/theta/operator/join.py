@@ -132,7 +132,7 @@ class ThetaJoin:
 
     def to(self, sink: Sink) -> ThetaJoin:
         """Send every output to a function as well."""
-        self._hear_of_singles()
+        self._count_singles()
         self._sinks.append(sink)
         return self
 
@@ -215,7 +215,7 @@ class ThetaJoin:
         """Begin a migration now, whatever the scheme says."""
         if self.is_migrating:
             raise BadJoin("state is still on its way", instead="call advance() until it has ended")
-        self._hear_of_singles()
+        self._count_singles()
         self._epochs.begin(placement)
 
     def explain(self) -> str:
