@@ -36,6 +36,7 @@ VIEWS = {
     "flags": "SELECT flag, SUM(price) AS s, COUNT(*) AS n FROM r GROUP BY flag",
     "names": "SELECT name, flag, SUM(price * (1 - rate)) AS s FROM r WHERE b < 40"
     " GROUP BY name, flag",
+    "pairs": "SELECT flag, name, SUM(price) AS s, COUNT(*) AS n FROM r GROUP BY flag, name",
     "whole": "SELECT SUM(a * b) AS s, COUNT(a) AS n FROM r WHERE d >= DATE('2001-01-01')",
     "many": "SELECT a, d, SUM(b) AS s, SUM(rate * price * b) AS t FROM r GROUP BY a, d",
     "odd": "SELECT b, SUM(a) AS s FROM r WHERE a <> 3 AND a <= b AND name LIKE 'c%' GROUP BY b",

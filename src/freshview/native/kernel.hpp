@@ -3,6 +3,7 @@
 #pragma once
 
 #include "arena.hpp"
+#include "lines.hpp"
 #include "strings.hpp"
 #include "value.hpp"
 
@@ -50,6 +51,53 @@ struct Batch {
   const Form* form = nullptr;  // of each column; null where all are plain
 
   Form form_of(int c) const { return form ? form[c] : Plain; }
+};
+
+// The texts of a column of a batch, or those from a row on, in whatever form they lie.
+struct Texts {
+  Texts(const Batch& b, int c) : form(b.form_of(c)), at(b.column[c]) {
+    if (form == Plain || !at) return;
+    const JoinedTexts& joined = *static_cast<const JoinedTexts*>(at);
+    at = joined.offsets;
+    bytes = joined.bytes;
+  }
+
+  Str operator[](i64 i) const {
+    if (form == Plain) return static_cast<const Str*>(at)[i];
+    const JoinedTexts joined{at, bytes};
+    return form == Joined32 ? joined.at<i32>(i) : joined.at<i64>(i);
+  }
+
+  Texts operator+(i64 rows) const {
+    const size_t size = form == Plain ? sizeof(Str) : form == Joined32 ? sizeof(i32) : sizeof(i64);
+    Texts rest = *this;
+    rest.at = static_cast<const char*>(at) + rows * i64(size);
+    return rest;
+  }
+
+  // The bytes of so many texts that have one byte each, side by side; null where they do not.
+  const u8* flags(i64 rows) const {
+    if (form == Joined32) return side_by_side(static_cast<const i32*>(at), rows);
+    return form == Joined64 ? side_by_side(static_cast<const i64*>(at), rows) : nullptr;
+  }
+
+ private:
+  Form form;
+  const void* at;  // `Str`s, or offsets
+  const char* bytes = nullptr;
+
+  template <class T> const u8* side_by_side(const T* offset, i64 rows) const {
+    using Offsets = Line<T>;
+    typename Offsets::Vector wanted = {}, others = {};
+    for (int k = 0; k < Offsets::SIZE; k++) wanted[k] = offset[0] + T(k);
+    i64 i = 0;
+    for (; i + Offsets::SIZE <= rows; i += Offsets::SIZE, wanted += T(Offsets::SIZE))
+      others |= Offsets::load(offset + i) ^ wanted;
+    T some = 0;
+    for (int k = 0; k < Offsets::SIZE; k++) some |= others[k];
+    for (; i <= rows; i++) some |= offset[i] ^ T(offset[0] + T(i));
+    return some ? nullptr : reinterpret_cast<const u8*>(bytes + offset[0]);
+  }
 };
 
 // Rows on their way out, column by column; the arrays grow by doubling.

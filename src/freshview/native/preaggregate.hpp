@@ -6,8 +6,8 @@
 // rows are, no number on the way leaves 62 bits, or the block goes to the table row by row.
 #pragma once
 
+#include "kernel.hpp"
 #include "real_lanes.hpp"
-#include "strings.hpp"
 
 #ifdef __has_builtin
 #define SHUFFLES __has_builtin(__builtin_shufflevector)
@@ -23,8 +23,10 @@ constexpr u32 MOST_GROUPS = 31;  // of a block, and values of each key; more are
 constexpr i64 BLOCK_ROWS = 1024;
 constexpr i64 SAMPLE = 64;       // rows whose groups are counted before all the others'
 
-// The different values of a column of a block, numbered from 1 on.
-template <class T> struct Codes {
+// The different values of a column of a block, numbered from 1 on: an array of numbers, or texts.
+template <class Column> struct Codes;
+
+template <class T> struct Codes<const T*> {
   u32 size = 0;
 
   // The codes of so many rows; false where there are too many.
@@ -53,16 +55,16 @@ template <class T> struct Codes {
 };
 
 // Most texts that rows are grouped by are flags: those of one byte are found without a search.
-template <> struct Codes<Str> {
+template <> struct Codes<Texts> {
   u32 size = 0;
 
-  bool fill(i64 rows, u8* out, const Str* column) {
-    if (rows && side_by_side(rows, column) &&
-        fill_flags(rows, out, reinterpret_cast<const u8*>(column->at)))
-      return true;
+  bool fill(i64 rows, u8* out, const Texts& column) {
+    const u8* bytes = rows ? column.flags(rows) : nullptr;
+    if (bytes && fill_flags(rows, out, bytes)) return true;
     for (i64 i = 0; i < rows; i++) {
-      u32 code = column[i].size == 1 ? flags[u8(*column[i].at)] : 0;
-      if (__builtin_expect(code == 0, 0) && !(code = search(column[i]))) return false;
+      const Str x = column[i];
+      u32 code = x.size == 1 ? flags[u8(*x.at)] : 0;
+      if (__builtin_expect(code == 0, 0) && !(code = search(x))) return false;
       out[i] = u8(code);
     }
     return true;
@@ -92,25 +94,6 @@ template <> struct Codes<Str> {
     for (u64 word : words) some |= word;
     for (; i < rows; i++) some |= (out[i] = flags[bytes[i]]) == 0;
     return some == 0;
-  }
-
-  // Whether all texts have one byte, and each begins where the last one ends.
-  static bool side_by_side(i64 rows, const Str* column) {
-    static_assert(sizeof(Str) == 2 * sizeof(i64) && LANES == 8, "four texts are eight words");
-    const i64 at = i64(reinterpret_cast<uintptr_t>(column->at));
-    const LaneVector known = {-1, UINT32_MAX, -1, UINT32_MAX, -1, UINT32_MAX, -1, UINT32_MAX};
-    const LaneVector step = {4, 0, 4, 0, 4, 0, 4, 0};
-    LaneVector wanted = {at, 1, at + 1, 1, at + 2, 1, at + 3, 1}, others = {};
-    i64 i = 0;
-    for (; i + 4 <= rows; i += 4, wanted += step) {
-      LaneVector x;
-      memcpy(&x, column + i, sizeof(x));
-      others |= (x & known) ^ wanted;
-    }
-    bool all = true;
-    for (int k = 0; k < LANES; k++) all &= others[k] == 0;
-    for (; i < rows; i++) all &= (column[i].size == 1) & (column[i].at == column->at + i);
-    return all;
   }
 
   __attribute__((noinline)) u32 search(Str x) {
@@ -150,19 +133,19 @@ struct Pairs {
 };
 
 // The groups of a block by several columns, or by none.
-template <class... Ts> struct KeyCodes {
+template <class... Columns> struct KeyCodes {
   u32 size = 1;
   bool fill(i64 rows, u8* out) { return memset(out, 1, size_t(rows)), true; }
   bool combine(i64, u8*) { return true; }
 };
-template <class T> struct KeyCodes<T> : Codes<T> {
+template <class Column> struct KeyCodes<Column> : Codes<Column> {
   bool combine(i64, u8*) { return true; }
 };
-template <class T, class U, class... More> struct KeyCodes<T, U, More...> {
+template <class Column, class Next, class... More> struct KeyCodes<Column, Next, More...> {
   u32 size = 0;
 
   // The codes by the first column; those by the others are kept here.
-  bool fill(i64 rows, u8* out, const T* column, const U* next, const More*... more) {
+  bool fill(i64 rows, u8* out, const Column& column, const Next& next, const More&... more) {
     u8* others = codes + filled;
     filled += rows;
     return own.fill(rows, out, column) && rest.fill(rows, others, next, more...);
@@ -187,8 +170,8 @@ template <class T, class U, class... More> struct KeyCodes<T, U, More...> {
   }
 
  private:
-  Codes<T> own;
-  KeyCodes<U, More...> rest;
+  Codes<Column> own;
+  KeyCodes<Next, More...> rest;
   i64 filled = 0;
   u8 codes[BLOCK_ROWS + Line<u8>::SIZE];
 };
@@ -297,13 +280,14 @@ template <int SUMS> struct Groups {
   u32 size = 0;
 
   // Finds the group of every row by its keys; false where there are too many.
-  template <class... Ts> bool find(i64 rows, const Ts*... keys) {
+  template <class... Columns> bool find(i64 rows, Columns... keys) {
     if (!are_close(rows, keys...)) {
-      KeyCodes<Ts...> codes;
+      KeyCodes<Columns...> codes;
       const i64 some = rows < SAMPLE ? rows : SAMPLE;
       if (!codes.fill(some, of, keys...) || !are_few(codes, some)) return false;
       if (!codes.fill(rows - some, of + some, keys + some...) || !codes.combine(rows, of)) return false;
       size = codes.size;
+      memset(of + rows, 0, Line<u8>::SIZE);  // where codes of lines may reach, there is no group
     }
     for (auto& sums : copies) memset(static_cast<void*>(sums), 0, (size + 1) * sizeof(sums[0]));
     return true;
@@ -350,7 +334,7 @@ template <int SUMS> struct Groups {
   using Rows = RowsOfSums<SUMS>;
   u8 of[BLOCK_ROWS + Line<u8>::SIZE] = {};  // the group of every row
 
-  template <class... Ts> bool are_close(i64, const Ts*...) { return false; }
+  template <class... Columns> bool are_close(i64, const Columns&...) { return false; }
   bool are_close(i64 rows, const i64* key) { return rows && (size = close_codes(rows, of, key)); }
   bool are_close(i64 rows, const i32* key) { return rows && (size = close_codes(rows, of, key)); }
 

@@ -13,7 +13,6 @@
 namespace fr {
 
 using i16 = int16_t;
-using u16 = uint16_t;
 
 constexpr u32 GROUP = 4;  // rows
 

@@ -87,5 +87,7 @@ def _columns(name: str, columns: Sequence[Column], used: Set[int] | None = None)
         kind = KINDS.get(t.kind) or ("Decimal64" if cpp_type(t) == "i64" else "Decimal128")
         is_used = str(used is None or j in used).lower()
         nullable = str(t.nullable).lower()
-        rows.append(f"  {{{quote(c.name)}, {kind}, {t.scale}, {nullable}, {is_used}}},")
+        # Texts of a batch are read in the form in which they lie.
+        form = ", true" if used is not None and kind == "Text" else ""
+        rows.append(f"  {{{quote(c.name)}, {kind}, {t.scale}, {nullable}, {is_used}{form}}},")
     return _array("Column", name, rows, otherwise="  {}")

@@ -94,10 +94,13 @@ class FunctionWriter:
     def _loads(self, f: Function) -> Lines:
         """The columns of the batch that are read."""
         r = next(r for r in self.program.relations if r.name == f.of)
-        lines = [
-            f"const {t}* {array_name(r.columns, j)} = static_cast<const {t}*>(b.column[{j}]);"
-            for j, t in ((j, batch_type(r.types[j])) for j in sorted(relation_columns(f)))
-        ]
+        lines = []
+        for j in sorted(relation_columns(f)):
+            t, array = batch_type(r.types[j]), array_name(r.columns, j)
+            if t == "Str":
+                lines.append(f"const Texts {array}(b, {j});")
+            else:
+                lines.append(f"const {t}* {array} = static_cast<const {t}*>(b.column[{j}]);")
         if self.watched and not r.static:
             lines.append("count_gone(s.gone, b);")
         return lines

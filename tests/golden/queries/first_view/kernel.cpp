@@ -61,7 +61,7 @@ static void on_orders(Env& e, const Batch& b) {
   [[maybe_unused]] bool o = false;
   (void)b;
   const i64* all_id = static_cast<const i64*>(b.column[0]);
-  const Str* all_customer = static_cast<const Str*>(b.column[1]);
+  const Texts all_customer(b, 1);
   {
     const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
       s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
@@ -316,7 +316,7 @@ static u64 size_first_view_2_orders(Env& e) {
 
 static const Column in_orders[] = {
   {"id", Int, 0, false, true},
-  {"customer", Text, 0, false, true},
+  {"customer", Text, 0, false, true, true},
 };
 
 static const Column in_items[] = {

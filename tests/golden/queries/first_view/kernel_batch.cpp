@@ -71,7 +71,7 @@ static void on_orders(Env& e, const Batch& b) {
   [[maybe_unused]] bool o = false;
   (void)b;
   const i64* all_id = static_cast<const i64*>(b.column[0]);
-  const Str* all_customer = static_cast<const Str*>(b.column[1]);
+  const Texts all_customer(b, 1);
   // first_view[o_customer] +=
   //   Sum[o_customer]((DELTA orders)(i_id, o_customer) * first_view_orders[i_id]);
   // first_view_2[o_customer] +=
@@ -325,7 +325,7 @@ static u64 size_first_view_2_orders(Env& e) {
 
 static const Column in_orders[] = {
   {"id", Int, 0, false, true},
-  {"customer", Text, 0, false, true},
+  {"customer", Text, 0, false, true, true},
 };
 
 static const Column in_items[] = {

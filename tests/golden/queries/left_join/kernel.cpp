@@ -84,7 +84,7 @@ static void on_customers(Env& e, const Batch& b) {
   [[maybe_unused]] bool o = false;
   (void)b;
   const i64* all_id = static_cast<const i64*>(b.column[0]);
-  const Str* all_name = static_cast<const Str*>(b.column[1]);
+  const Texts all_name(b, 1);
   {
     const auto fetch_row = [&](const i64 later) __attribute__((always_inline)) {
       s.m_left_join_customers.template prefetch_slice<0>(e.arena, Head0_m_left_join_customers::hash(Head0_m_left_join_customers::Key{all_id[later]}));
@@ -368,7 +368,7 @@ static u64 size_left_join_orders(Env& e) {
 
 static const Column in_customers[] = {
   {"id", Int, 0, false, true},
-  {"name", Text, 0, false, true},
+  {"name", Text, 0, false, true, true},
 };
 
 static const Column in_orders[] = {

@@ -125,7 +125,7 @@ static void on_customers(Env& e, const Batch& b) {
   [[maybe_unused]] bool o = false;
   (void)b;
   const i64* all_id = static_cast<const i64*>(b.column[0]);
-  const Str* all_name = static_cast<const Str*>(b.column[1]);
+  const Texts all_name(b, 1);
   // left_join[c_name, o_id, o_price] += Sum[c_name, o_id, o_price](
   //     (DELTA customers)(c_id, c_name) *
   //     (left_join_customers[c_id, o_id, o_price]
@@ -468,7 +468,7 @@ static u64 size_left_join_orders(Env& e) {
 
 static const Column in_customers[] = {
   {"id", Int, 0, false, true},
-  {"name", Text, 0, false, true},
+  {"name", Text, 0, false, true, true},
 };
 
 static const Column in_orders[] = {

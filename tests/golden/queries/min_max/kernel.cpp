@@ -74,7 +74,7 @@ static void on_items(Env& e, const Batch& b) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
   (void)b;
-  const Str* all_shop = static_cast<const Str*>(b.column[0]);
+  const Texts all_shop(b, 0);
   const i64* all_price = static_cast<const i64*>(b.column[1]);
   for (i64 i_1 = 0; i_1 < b.size; i_1++) {
     const Str shop_1 = all_shop[i_1];
@@ -201,7 +201,7 @@ static u64 size_min_max_2(Env& e) {
 }
 
 static const Column in_items[] = {
-  {"shop", Text, 0, false, true},
+  {"shop", Text, 0, false, true, true},
   {"price", Int, 0, false, true},
 };
 

@@ -74,7 +74,7 @@ static void on_items(Env& e, const Batch& b) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
   (void)b;
-  const Str* all_shop = static_cast<const Str*>(b.column[0]);
+  const Texts all_shop(b, 0);
   const i64* all_price = static_cast<const i64*>(b.column[1]);
   // min_max[items_shop] += Sum[items_shop]((DELTA items)(items_shop, items_price));
   // min_max_2[items_shop, min] += (DELTA items)(items_shop, min);
@@ -200,7 +200,7 @@ static u64 size_min_max_2(Env& e) {
 }
 
 static const Column in_items[] = {
-  {"shop", Text, 0, false, true},
+  {"shop", Text, 0, false, true, true},
   {"price", Int, 0, false, true},
 };
 

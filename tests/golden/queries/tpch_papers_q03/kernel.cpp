@@ -240,7 +240,7 @@ static void on_Customer(Env& e, const Batch& b) {
   [[maybe_unused]] bool o = false;
   (void)b;
   const i64* all_custkey = static_cast<const i64*>(b.column[0]);
-  const Str* all_mktsegment = static_cast<const Str*>(b.column[6]);
+  const Texts all_mktsegment(b, 6);
   for (i64 from = 0; from < b.size; from += 1024) {
     const i64 end = b.size - from < 1024 ? b.size : from + 1024;
     u8 marks[1024 + SPARE];
@@ -504,37 +504,37 @@ static const Column in_Lineitem[] = {
   {"extendedprice", Decimal64, 2, false, true},
   {"discount", Decimal64, 2, false, true},
   {"tax", Decimal64, 2, false, false},
-  {"returnflag", Text, 0, false, false},
-  {"linestatus", Text, 0, false, false},
+  {"returnflag", Text, 0, false, false, true},
+  {"linestatus", Text, 0, false, false, true},
   {"shipdate", Date, 0, false, true},
   {"commitdate", Date, 0, false, false},
   {"receiptdate", Date, 0, false, false},
-  {"shipinstruct", Text, 0, false, false},
-  {"shipmode", Text, 0, false, false},
-  {"comment", Text, 0, false, false},
+  {"shipinstruct", Text, 0, false, false, true},
+  {"shipmode", Text, 0, false, false, true},
+  {"comment", Text, 0, false, false, true},
 };
 
 static const Column in_Orders[] = {
   {"orderkey", Int, 0, false, true},
   {"custkey", Int, 0, false, true},
-  {"orderstatus", Text, 0, false, false},
+  {"orderstatus", Text, 0, false, false, true},
   {"totalprice", Decimal64, 2, false, false},
   {"orderdate", Date, 0, false, true},
-  {"orderpriority", Text, 0, false, false},
-  {"clerk", Text, 0, false, false},
+  {"orderpriority", Text, 0, false, false, true},
+  {"clerk", Text, 0, false, false, true},
   {"shippriority", Int, 0, false, true},
-  {"comment", Text, 0, false, false},
+  {"comment", Text, 0, false, false, true},
 };
 
 static const Column in_Customer[] = {
   {"custkey", Int, 0, false, true},
-  {"name", Text, 0, false, false},
-  {"address", Text, 0, false, false},
+  {"name", Text, 0, false, false, true},
+  {"address", Text, 0, false, false, true},
   {"nationkey", Int, 0, false, false},
-  {"phone", Text, 0, false, false},
+  {"phone", Text, 0, false, false, true},
   {"acctbal", Decimal64, 2, false, false},
-  {"mktsegment", Text, 0, false, true},
-  {"comment", Text, 0, false, false},
+  {"mktsegment", Text, 0, false, true, true},
+  {"comment", Text, 0, false, false, true},
 };
 
 static const Column out_q03[] = {

@@ -121,14 +121,14 @@ static void on_Lineitem(Env& e, const Batch& b) {
   const i64* all_extendedprice = static_cast<const i64*>(b.column[5]);
   const i64* all_discount = static_cast<const i64*>(b.column[6]);
   const i64* all_tax = static_cast<const i64*>(b.column[7]);
-  const Str* all_returnflag = static_cast<const Str*>(b.column[8]);
-  const Str* all_linestatus = static_cast<const Str*>(b.column[9]);
+  const Texts all_returnflag(b, 8);
+  const Texts all_linestatus(b, 9);
   const i32* all_shipdate = static_cast<const i32*>(b.column[10]);
   const i32* all_commitdate = static_cast<const i32*>(b.column[11]);
   const i32* all_receiptdate = static_cast<const i32*>(b.column[12]);
-  const Str* all_shipinstruct = static_cast<const Str*>(b.column[13]);
-  const Str* all_shipmode = static_cast<const Str*>(b.column[14]);
-  const Str* all_comment = static_cast<const Str*>(b.column[15]);
+  const Texts all_shipinstruct(b, 13);
+  const Texts all_shipmode(b, 14);
+  const Texts all_comment(b, 15);
   // q03[o_orderdate, o_orderkey, o_shippriority] += Sum[o_orderkey](
   //     (DELTA Lineitem)(o_orderkey, l_partkey, l_suppkey, l_linenumber, l_quantity, l_extendedprice, l_discount, l_tax, l_returnflag, l_linestatus, l_shipdate, l_commitdate, l_receiptdate, l_shipinstruct, l_shipmode, l_comment) *
   //     {l_shipdate > date '1995-03-15'}) *
@@ -214,13 +214,13 @@ static void on_Orders(Env& e, const Batch& b) {
   (void)b;
   const i64* all_orderkey = static_cast<const i64*>(b.column[0]);
   const i64* all_custkey = static_cast<const i64*>(b.column[1]);
-  const Str* all_orderstatus = static_cast<const Str*>(b.column[2]);
+  const Texts all_orderstatus(b, 2);
   const i64* all_totalprice = static_cast<const i64*>(b.column[3]);
   const i32* all_orderdate = static_cast<const i32*>(b.column[4]);
-  const Str* all_orderpriority = static_cast<const Str*>(b.column[5]);
-  const Str* all_clerk = static_cast<const Str*>(b.column[6]);
+  const Texts all_orderpriority(b, 5);
+  const Texts all_clerk(b, 6);
   const i64* all_shippriority = static_cast<const i64*>(b.column[7]);
-  const Str* all_comment = static_cast<const Str*>(b.column[8]);
+  const Texts all_comment(b, 8);
   // q03[o_orderdate, o_orderkey, o_shippriority] += Sum[o_orderdate, o_orderkey, o_shippriority](
   //     (DELTA Orders)(o_orderkey, c_custkey, o_orderstatus, o_totalprice, o_orderdate, o_orderpriority, o_clerk, o_shippriority, o_comment) *
   //     {o_orderdate < date '1995-03-15'} *
@@ -299,13 +299,13 @@ static void on_Customer(Env& e, const Batch& b) {
   [[maybe_unused]] bool o = false;
   (void)b;
   const i64* all_custkey = static_cast<const i64*>(b.column[0]);
-  const Str* all_name = static_cast<const Str*>(b.column[1]);
-  const Str* all_address = static_cast<const Str*>(b.column[2]);
+  const Texts all_name(b, 1);
+  const Texts all_address(b, 2);
   const i64* all_nationkey = static_cast<const i64*>(b.column[3]);
-  const Str* all_phone = static_cast<const Str*>(b.column[4]);
+  const Texts all_phone(b, 4);
   const i64* all_acctbal = static_cast<const i64*>(b.column[5]);
-  const Str* all_mktsegment = static_cast<const Str*>(b.column[6]);
-  const Str* all_comment = static_cast<const Str*>(b.column[7]);
+  const Texts all_mktsegment(b, 6);
+  const Texts all_comment(b, 7);
   // q03[o_orderdate, o_orderkey, o_shippriority] += Sum[o_orderdate, o_orderkey, o_shippriority](
   //     (DELTA Customer)(c_custkey, c_name, c_address, c_nationkey, c_phone, c_acctbal, c_mktsegment, c_comment) *
   //     {c_mktsegment = 'BUILDING'} *
@@ -567,37 +567,37 @@ static const Column in_Lineitem[] = {
   {"extendedprice", Decimal64, 2, false, true},
   {"discount", Decimal64, 2, false, true},
   {"tax", Decimal64, 2, false, true},
-  {"returnflag", Text, 0, false, true},
-  {"linestatus", Text, 0, false, true},
+  {"returnflag", Text, 0, false, true, true},
+  {"linestatus", Text, 0, false, true, true},
   {"shipdate", Date, 0, false, true},
   {"commitdate", Date, 0, false, true},
   {"receiptdate", Date, 0, false, true},
-  {"shipinstruct", Text, 0, false, true},
-  {"shipmode", Text, 0, false, true},
-  {"comment", Text, 0, false, true},
+  {"shipinstruct", Text, 0, false, true, true},
+  {"shipmode", Text, 0, false, true, true},
+  {"comment", Text, 0, false, true, true},
 };
 
 static const Column in_Orders[] = {
   {"orderkey", Int, 0, false, true},
   {"custkey", Int, 0, false, true},
-  {"orderstatus", Text, 0, false, true},
+  {"orderstatus", Text, 0, false, true, true},
   {"totalprice", Decimal64, 2, false, true},
   {"orderdate", Date, 0, false, true},
-  {"orderpriority", Text, 0, false, true},
-  {"clerk", Text, 0, false, true},
+  {"orderpriority", Text, 0, false, true, true},
+  {"clerk", Text, 0, false, true, true},
   {"shippriority", Int, 0, false, true},
-  {"comment", Text, 0, false, true},
+  {"comment", Text, 0, false, true, true},
 };
 
 static const Column in_Customer[] = {
   {"custkey", Int, 0, false, true},
-  {"name", Text, 0, false, true},
-  {"address", Text, 0, false, true},
+  {"name", Text, 0, false, true, true},
+  {"address", Text, 0, false, true, true},
   {"nationkey", Int, 0, false, true},
-  {"phone", Text, 0, false, true},
+  {"phone", Text, 0, false, true, true},
   {"acctbal", Decimal64, 2, false, true},
-  {"mktsegment", Text, 0, false, true},
-  {"comment", Text, 0, false, true},
+  {"mktsegment", Text, 0, false, true, true},
+  {"comment", Text, 0, false, true, true},
 };
 
 static const Column out_q03[] = {
