@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type, Value
+from tests.differential.aggregate_cases import AGGREGATE_CASES
 from tests.differential.spark_texts import SPARK_TEXTS
 
 SCHEMA = """
@@ -289,6 +290,7 @@ CASES: tuple[str, ...] = (
     "SELECT a FROM r WHERE a IN (SELECT a FROM s ORDER BY d DESC LIMIT 2)",
     "SELECT a, c FROM r ORDER BY a LIMIT 0",
     *SPARK_TEXTS,
+    *AGGREGATE_CASES,
 )
 
 THRESHOLDS: tuple[str, ...] = (

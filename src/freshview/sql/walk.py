@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from freshview.calculus.types import INT
 from freshview.sql.terms import (
     Aggregate,
     And,
@@ -17,6 +18,7 @@ from freshview.sql.terms import (
     IsNull,
     IsTruth,
     Lifted,
+    Literal,
     Not,
     Or,
     Quantified,
@@ -97,3 +99,11 @@ def conjuncts(e: Scalar | None) -> tuple[Scalar, ...]:
     if isinstance(e, And):
         return tuple(c for p in e.parts for c in conjuncts(p))
     return (e,)
+
+
+def only_where(e: Aggregate, when: Scalar) -> Aggregate:
+    """The aggregate of the rows that meet a condition: of the others, it sees a NULL."""
+    args = e.args or (Literal(1, INT, e.at),)
+    decides = int(e.fn in ("min_by", "max_by"))
+    seen = Case(((when, args[decides]),), None, e.at)
+    return replace(e, args=(*args[:decides], seen, *args[decides + 1 :]))

@@ -112,6 +112,10 @@ class Node:
         """An argument that is yes or no."""
         return bool(self.raw.args.get(name))
 
+    def is_option(self, name: str) -> bool:
+        """Whether an argument is yes or no, and not an expression."""
+        return isinstance(self.raw.args.get(name), bool)
+
     @property
     def name(self) -> str:
         """The text of an identifier or literal."""

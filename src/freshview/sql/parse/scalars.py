@@ -11,6 +11,7 @@ READERS: Readers = {
     **conditions.READERS,
     **aggregates.READERS,
     **calls.READERS,
+    "anonymous": aggregates.named(calls.READERS["anonymous"]),
     "alias": lambda n: n.refuse("AS here", "name columns in the SELECT list only"),
 }
 """How an expression is read, by the name of its node in the parser's tree."""
