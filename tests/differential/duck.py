@@ -192,7 +192,8 @@ def translate(sql: str) -> str:
         if not node.expressions:
             _name_keys(node)
     for node in list(tree.find_all(*AGGREGATES)):
-        node.replace(in_duckdb(node))
+        if not isinstance(node.parent, exp.Window | exp.IgnoreNulls):
+            node.replace(in_duckdb(node))
     return tree.sql(dialect="duckdb")
 
 

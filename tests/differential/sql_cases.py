@@ -13,6 +13,7 @@ from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type, Value
 from tests.differential.aggregate_cases import AGGREGATE_CASES
 from tests.differential.spark_texts import SPARK_TEXTS
+from tests.differential.window_cases import WINDOW_CASES
 
 SCHEMA = """
 CREATE STREAM r (a INT, b INT, c INT NOT NULL);
@@ -291,6 +292,7 @@ CASES: tuple[str, ...] = (
     "SELECT a, c FROM r ORDER BY a LIMIT 0",
     *SPARK_TEXTS,
     *AGGREGATE_CASES,
+    *WINDOW_CASES,
 )
 
 THRESHOLDS: tuple[str, ...] = (

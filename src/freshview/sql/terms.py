@@ -116,6 +116,41 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a frame begins or ends: so many rows, groups or units behind the current row.
+
+    Those before it are negative offsets; without an offset there is no end on that side.
+    """
+
+    offset: Literal | Interval | None
+    following: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """ROWS, RANGE or GROUPS BETWEEN start AND end EXCLUDE ..."""
+
+    unit: OneOf["rows", "range", "groups"]
+    start: Edge
+    end: Edge
+    exclude: OneOf["", "current row", "group", "ties"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """fn(args) OVER (PARTITION BY ... ORDER BY ... frame), fn an aggregate or a window function."""
+
+    fn: str
+    args: tuple[Scalar, ...]
+    partition: tuple[Scalar, ...] = ()
+    order: tuple[OrderKey, ...] = ()
+    frame: Frame | None = None
+    distinct: bool = False
+    ignore_nulls: bool = False
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ScalarQuery:
     """(SELECT ...) where a value is asked for."""
 
@@ -225,6 +260,7 @@ Scalar: TypeAlias = (
     | Case
     | Cast
     | Aggregate
+    | Over
     | ScalarQuery
     | Condition
 )
@@ -363,6 +399,7 @@ class Select:
     where: Scalar | None = None
     group: tuple[Scalar, ...] = ()
     having: Scalar | None = None
+    qualify: Scalar | None = None
     distinct: bool = False
     order: tuple[OrderKey, ...] = ()
     limit: int | None = None

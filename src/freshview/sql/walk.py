@@ -21,6 +21,7 @@ from freshview.sql.terms import (
     Literal,
     Not,
     Or,
+    Over,
     Quantified,
     Same,
     Scalar,
@@ -34,6 +35,8 @@ def parts(e: Scalar) -> tuple[Scalar, ...]:
             return (left, right)
         case Call(_, args) | Lifted(_, _, args) | Aggregate(_, args) | And(args) | Or(args):
             return args
+        case Over(_, args, partition, order):
+            return (*args, *partition, *(k.expr for k in order))
         case Case(branches, otherwise):
             flat = tuple(x for branch in branches for x in branch)
             return flat if otherwise is None else (*flat, otherwise)
@@ -56,6 +59,10 @@ def with_parts(e: Scalar, new: tuple[Scalar, ...]) -> Scalar:
             return replace(e, args=new)
         case And() | Or():
             return replace(e, parts=new)
+        case Over(_, args, partition, order):
+            n, m = len(args), len(args) + len(partition)
+            keys = (replace(k, expr=x) for k, x in zip(order, new[m:], strict=True))
+            return replace(e, args=new[:n], partition=new[n:m], order=tuple(keys))
         case Case(branches, otherwise):
             n = 2 * len(branches)
             pairs = tuple(zip(new[0:n:2], new[1:n:2], strict=True))

@@ -17,6 +17,7 @@ from freshview.sql.lower.constant_rows import constant_rows
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.pivots import pivoted, unpivoted
 from freshview.sql.lower.products import closed, no_row, product
+from freshview.sql.lower.row_sets import is_set
 from freshview.sql.lower.scope import Bound, FromItem, Scope, hint
 from freshview.sql.terms import (
     Combined,
@@ -119,7 +120,8 @@ def _item(
                 at=at.at,
             )
         columns = tuple(replace(b, name=n) for b, n in zip(columns, titles, strict=True))
-    return Joined((term,), (FromItem(alias, columns),), columns)
+    row_key = tuple(c.var for c in columns) if is_set(term) else ()
+    return Joined((term,), (FromItem(alias, columns, row_key=row_key),), columns)
 
 
 def _table(item: Table, env: Env) -> Joined:
@@ -147,7 +149,7 @@ def _table(item: Table, env: Env) -> Joined:
     done = _item(atom, item.alias, columns, item.columns, item)
     key = tuple(b.var for k in relation.key for b in columns if b.name.lower() == k.lower())
     time = None if relation.time_column is None else columns[relation.time_column]
-    return replace(done, items=(replace(done.items[0], key=key, time=time),))
+    return replace(done, items=(replace(done.items[0], key=key, time=time, row_key=key),))
 
 
 def _rows(item: Table, query: Query, env: Env) -> Joined:

@@ -21,7 +21,6 @@ RENAMED = {
 }
 
 _REMEDIES = {
-    "window": ("OVER", "a GROUP BY, or a join with a grouped subquery,"),
     "star": ("*", "COUNT(*)"),
     "ilike": ("ILIKE", "LOWER(x) LIKE 'pattern in lower case'"),
     "intdiv": ("DIV", "CAST(a / b AS INT)"),

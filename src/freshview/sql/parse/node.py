@@ -79,6 +79,10 @@ class Node:
     def _child(self, raw: object) -> Node:
         return Node(raw, self.script, self.grammar, self.at)
 
+    def beside(self, raw: object) -> Node:
+        """Another node of the same tree, which stands near this one."""
+        return self._child(raw)
+
     def __getitem__(self, name: str) -> Node:
         """A child that must be there."""
         child = self.get(name)
