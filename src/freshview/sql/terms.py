@@ -13,10 +13,9 @@ from typing import TypeAlias
 from freshview.calculus.terms import Op
 from freshview.calculus.types import Type, Value
 from freshview.errors import Place
+from freshview.sql.frames import Frame, Unit
 
 NOWHERE = Place()
-Unit: TypeAlias = OneOf["days", "months", "seconds"]
-"""The units of time of an interval that are always of one length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,27 +112,6 @@ class Aggregate:
     args: tuple[Scalar, ...]
     distinct: bool = False
     at: Place = field(default=NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """Where a frame begins or ends: so many rows, groups or units behind the current row.
-
-    Those before it are negative offsets; without an offset there is no end on that side.
-    """
-
-    offset: Literal | Interval | None
-    following: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """ROWS, RANGE or GROUPS BETWEEN start AND end EXCLUDE ..."""
-
-    unit: OneOf["rows", "range", "groups"]
-    start: Edge
-    end: Edge
-    exclude: OneOf["", "current row", "group", "ties"] = ""
 
 
 @dataclass(frozen=True, slots=True)

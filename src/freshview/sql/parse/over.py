@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal as OneOf
 
-from freshview.calculus.types import INT
 from freshview.errors import UnknownName
+from freshview.sql.frames import Edge, Frame, Unit
 from freshview.sql.parse.node import Node, Readers
-from freshview.sql.terms import Aggregate, Edge, Frame, Interval, Literal, OrderKey, Over, Scalar
+from freshview.sql.terms import Aggregate, Interval, Literal, OrderKey, Over, Scalar
 
 FUNCTIONS = {
     "rownumber": ("row_number", 0, 0),
@@ -36,7 +36,6 @@ _UNITS: dict[str, OneOf["rows", "range", "groups"]] = {
     "RANGE": "range",
     "GROUPS": "groups",
 }
-CURRENT = Literal(0, INT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,31 +110,35 @@ def _named(name: Node, node: Node) -> _Window:
 def _frame(spec: Node) -> Frame:
     spec.only("kind", "start", "start_side", "end", "end_side", "exclude")
     unit = _UNITS[spec.word("kind")]
-    start = _edge(spec, "start")
-    end = _edge(spec, "end") if spec.flag("end") else Edge(CURRENT, True)
-    frame = Frame(unit, start, end, _EXCLUDED[spec.word("exclude")])
-    if (start.offset is None and start.following) or (end.offset is None and not end.following):
+    if _is_unbounded(spec, "start", "FOLLOWING") or _is_unbounded(spec, "end", "PRECEDING"):
         spec.refuse("a frame from its end to its beginning", "turn it around")
-    return frame
+    start = _edge(spec, "start")
+    end = _edge(spec, "end") if spec.flag("end") else Edge(0)
+    return Frame(unit, start, end, _EXCLUDED[spec.word("exclude")])
+
+
+def _is_unbounded(spec: Node, name: str, side: str) -> bool:
+    return spec.word(name) == "UNBOUNDED" and spec.word(f"{name}_side") == side
 
 
 def _edge(spec: Node, name: str) -> Edge:
-    following = spec.word(f"{name}_side") == "FOLLOWING"
     word = spec.word(name)
     if word == "UNBOUNDED":
-        return Edge(None, following)
+        return Edge(None)
     if word == "CURRENT ROW":
-        return Edge(CURRENT, True)
+        return Edge(0)
     node = spec[name]
     offset = node.scalar()
-    if not isinstance(offset, Literal | Interval) or _is_below_zero(offset):
+    unit: Unit | None = None
+    count: int | float | Decimal | None = None
+    match offset:
+        case Interval(count, unit):
+            pass
+        case Literal(int() | float() | Decimal() as count):
+            pass
+    if count is None or count < 0:
         node.refuse("this offset of a frame", "write a number that is not below 0, or an interval")
-    return Edge(offset, following)
-
-
-def _is_below_zero(offset: Literal | Interval) -> bool:
-    amount = offset.count if isinstance(offset, Interval) else offset.value
-    return not isinstance(amount, int | float | Decimal) or amount < 0
+    return Edge(count if spec.word(f"{name}_side") == "FOLLOWING" else -count, unit)
 
 
 def _alone(node: Node) -> Scalar:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 from freshview.calculus.build import ONE, ZERO, add, mul, sub
 from freshview.calculus.terms import Cmp, Expr, Op, Var
+from freshview.calculus.types import type_of
 from freshview.errors import UnsupportedSql
+from freshview.sql.frames import Edge, Frame
 from freshview.sql.lower.over.ordering import Key, apart, backwards, before, same, up_to
 from freshview.sql.lower.over.partition import Partition
 from freshview.sql.lower.val import is_null, not_null
-from freshview.sql.terms import Arith, Edge, Frame, Interval, Ref
+from freshview.sql.terms import Arith, Interval, Literal, Ref
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,12 @@ def framed(p: Partition) -> Framed:
         return Framed(p.where(up_to(p.order)), has_own=True)
     excluded = _excluded(frame, p)
     if frame.unit == "range":
-        start, end = _value(frame.start), _value(frame.end)
         tests = (_limit(frame.start, p, begins=True), _limit(frame.end, p, begins=False))
         rows = p.where(*tests, excluded)
     else:
-        start, end = _count(frame.start, p), _count(frame.end, p)
-        rows = mul(_counted(p, start, end), excluded)
+        counts = _count(frame.start, p), _count(frame.end, p)
+        rows = mul(_counted(p, *counts), excluded)
+    start, end = frame.start.count, frame.end.count
     own = (start is None or start <= 0) and (end is None or end >= 0)
     return Framed(rows, own and not frame.exclude)
 
@@ -52,25 +53,13 @@ def _excluded(frame: Frame, p: Partition) -> Expr:
             return add(apart(p.order) if p.order else ZERO, same(p.total))
 
 
-def _value(edge: Edge) -> float | None:
-    """How far behind the row at hand an edge is; before it, below zero."""
-    if edge.offset is None:
-        return None
-    amount = edge.offset.count if isinstance(edge.offset, Interval) else edge.offset.value
-    assert isinstance(amount, int | float | Decimal)
-    return float(amount) if edge.following else -float(amount)
-
-
 def _count(edge: Edge, p: Partition) -> int | None:
-    """The same in rows or groups."""
-    offset = edge.offset
-    if offset is None:
-        return None
-    if isinstance(offset, Interval) or type(offset.value) is not int:
+    """How many rows or groups behind the row at hand an edge is; before it, below zero."""
+    if edge.count is not None and (edge.unit or not isinstance(edge.count, int)):
         raise UnsupportedSql(
             "ROWS and GROUPS count in whole numbers", instead="write RANGE for a span", at=p.over.at
         )
-    return offset.value if edge.following else -offset.value
+    return edge.count if isinstance(edge.count, int) else None
 
 
 # -- ROWS and GROUPS: the rows next to the row at hand, counted from it ---------------------------
@@ -127,9 +116,9 @@ def _nearest(p: Partition, away: tuple[Key, ...], beyond: Expr, count: int) -> E
 
 def _limit(edge: Edge, p: Partition, *, begins: bool) -> Expr:
     """The test that a row is not outside of one edge of the frame."""
-    if edge.offset is None:
+    if edge.count is None:
         return ONE
-    if not _value(edge):
+    if not edge.count:
         return up_to(backwards(p.order) if begins else p.order)
     if len(p.order) != 1:
         raise UnsupportedSql(
@@ -138,12 +127,21 @@ def _limit(edge: Edge, p: Partition, *, begins: bool) -> Expr:
             at=p.over.at,
         )
     (key,) = p.order
-    op = "+" if edge.following != key.descending else "-"
+    op = "+" if (edge.count > 0) != key.descending else "-"
     own = Ref(key.own, key.type, "", p.over.at)
-    target = p.env.value(Arith(op, own, edge.offset, p.over.at))
+    target = p.env.value(Arith(op, own, _size(edge), p.over.at))
     reaches: Op = ">=" if begins != key.descending else "<="
     test = mul(*target.prefix, Cmp(reaches, Var(key.other), target.term))
     if not key.type.nullable:
         return test
     at_edge = key.own if begins == key.nulls_first else key.other
     return add(mul(not_null(key.own), test), is_null(at_edge))
+
+
+def _size(edge: Edge) -> Literal | Interval:
+    """How far an edge is from the row at hand, on either side."""
+    assert edge.count is not None
+    size = edge.count if edge.count > 0 else -edge.count
+    if edge.unit is not None:
+        return Interval(int(size), edge.unit)
+    return Literal(size, type_of(size))
