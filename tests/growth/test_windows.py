@@ -1,6 +1,6 @@
 """Window functions: a change costs its partition, whatever others there are; first rows cost less.
 
-Ranks and running sums look at every row of the partition once, LAG and frames of rows at every pair.
+Ranks and running sums look at every row of the partition once, LAG and frames at every pair.
 
 What is counted are records looked at and written by kernels for single rows.
 """
