@@ -12,6 +12,7 @@ from decimal import Decimal
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type, Value
 from tests.differential.aggregate_cases import AGGREGATE_CASES
+from tests.differential.asof_cases import ASOF_CASES
 from tests.differential.spark_texts import SPARK_TEXTS
 from tests.differential.window_cases import WINDOW_CASES
 
@@ -293,6 +294,7 @@ CASES: tuple[str, ...] = (
     *SPARK_TEXTS,
     *AGGREGATE_CASES,
     *WINDOW_CASES,
+    *ASOF_CASES,
 )
 
 THRESHOLDS: tuple[str, ...] = (

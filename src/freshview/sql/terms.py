@@ -331,13 +331,17 @@ class Unpivot:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """left JOIN right; `using` is None for NATURAL, which takes the common columns."""
+    """left JOIN right; `using` is None for NATURAL, which takes the common columns.
+
+    With `asof` only the nearest row on the right is a partner.
+    """
 
     kind: OneOf["inner", "left", "right", "full", "semi", "anti"]
     left: From
     right: From
     on: Scalar | None = None
     using: tuple[str, ...] | None = ()
+    asof: bool = False
     at: Place = field(default=NOWHERE, compare=False)
 
 

@@ -84,6 +84,8 @@ REFUSED: tuple[tuple[str, type[FreshviewError], str, str], ...] = (
     ("SELECT SUM(a) OVER (ORDER BY b ROWS 1 PRECEDING) FROM r", UnsupportedSql, "1:8",
      "may come twice"),
     ("SELECT RANK() OVER (PARTITION BY b) FROM r", UnsupportedSql, "1:8", "without ORDER BY"),
+    ("SELECT r.a FROM r ASOF JOIN t ON r.a = t.a", UnsupportedSql, "1:", "MATCH_CONDITION"),
+    ("SELECT r.a FROM r ASOF RIGHT JOIN t ON r.c >= t.k", UnsupportedSql, "1:", "ASOF RIGHT JOIN"),
     ("SELECT RANK() FROM r", UnsupportedSql, "1:8", "RANK without OVER"),
     ("SELECT ABS(a) OVER (ORDER BY b) FROM r", UnsupportedSql, "1:", "OVER here"),
     ("SELECT a FROM r WHERE SUM(c) OVER () > 1", UnsupportedSql, "1:23", "not allowed in WHERE"),

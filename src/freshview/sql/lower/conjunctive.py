@@ -51,8 +51,9 @@ def check_conjunctive(s: Select) -> None:
 
 def _check_source(source: From) -> None:
     if isinstance(source, Join):
-        if source.kind != "inner":
-            raise _refused(f"{source.kind.upper()} JOIN", source.at)
+        if source.kind != "inner" or source.asof:
+            word = "ASOF" if source.asof else source.kind.upper()
+            raise _refused(f"{word} JOIN", source.at)
         _check_source(source.left)
         _check_source(source.right)
     elif isinstance(source, Combined | Values | Pivot | Unpivot):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from freshview.calculus.build import NULL, add, exists, mul, sum_
 from freshview.calculus.schema import Column, Query
@@ -11,10 +11,12 @@ from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var
 from freshview.calculus.types import common
 from freshview.calculus.walk import freshen, rename, variables
 from freshview.errors import AmbiguousName, TypeProblem, UnknownName, UnsupportedSql
+from freshview.sql.lower.asof import nearest
 from freshview.sql.lower.combined import combined
 from freshview.sql.lower.conditions.null_rejecting import never_null
 from freshview.sql.lower.constant_rows import constant_rows
 from freshview.sql.lower.env import Env
+from freshview.sql.lower.joined import Joined
 from freshview.sql.lower.pivots import pivoted, unpivoted
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.row_sets import is_set
@@ -34,35 +36,6 @@ from freshview.sql.terms import (
     Values,
 )
 from freshview.sql.walk import conjuncts
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Some FROM items joined: factors, the items, and what unqualified names see."""
-
-    factors: tuple[Expr, ...]
-    items: tuple[FromItem, ...]
-    plain: tuple[Bound, ...]
-
-    @property
-    def vars(self) -> tuple[str, ...]:
-        """All the variables that the rest of the query can see."""
-        seen = [c.var for item in self.items for c in item.columns]
-        return tuple(dict.fromkeys([*seen, *(c.var for c in self.plain)]))
-
-    def scope(self, outer: Scope) -> Scope:
-        """The names that a condition over these items may use."""
-        return Scope(self.items, self.plain, outer)
-
-    def nullable(self) -> Joined:
-        """The same columns on the side of an outer join that may be missing."""
-
-        def loose(columns: tuple[Bound, ...]) -> tuple[Bound, ...]:
-            return tuple(replace(c, type=c.type.or_null()) for c in columns)
-
-        items = tuple(replace(i, columns=loose(i.columns), key=()) for i in self.items)
-        return Joined(self.factors, items, loose(self.plain))
-
 
 NOTHING = Joined((), (), ())
 
@@ -197,6 +170,11 @@ def _join(j: Join, env: Env, before: Joined) -> Joined:
     ]
     inner = replace(env, scope=both.scope(env.scope))
     tests += [inner.resolve(c) for c in conjuncts(j.on)]
+    if j.asof:
+        if j.using and isinstance(last := tests[len(shared) - 1], Compare):
+            tests[len(shared) - 1] = replace(last, op=">=")
+        right, tests = nearest(j, right, tests, inner), []
+        both = _beside(left, right, j)
     if j.kind in ("semi", "anti"):
         matches = closed(*right.factors, *(inner.condition(t, True) for t in tests))
         test = exists(matches) if j.kind == "semi" else no_row(matches, env.names)
