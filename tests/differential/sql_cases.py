@@ -11,7 +11,10 @@ from decimal import Decimal
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type, Value
+from tests.differential.aggregate_cases import AGGREGATE_CASES
+from tests.differential.asof_cases import ASOF_CASES
 from tests.differential.spark_texts import SPARK_TEXTS
+from tests.differential.window_cases import WINDOW_CASES
 
 SCHEMA = """
 CREATE STREAM r (a INT, b INT, c INT NOT NULL);
@@ -289,6 +292,9 @@ CASES: tuple[str, ...] = (
     "SELECT a FROM r WHERE a IN (SELECT a FROM s ORDER BY d DESC LIMIT 2)",
     "SELECT a, c FROM r ORDER BY a LIMIT 0",
     *SPARK_TEXTS,
+    *AGGREGATE_CASES,
+    *WINDOW_CASES,
+    *ASOF_CASES,
 )
 
 THRESHOLDS: tuple[str, ...] = (

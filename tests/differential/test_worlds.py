@@ -131,6 +131,34 @@ class TestKernels:
         by_default(seed)
 
 
+@pytest.mark.parametrize("seed", thin(range(200_000, 200_030), 6), ids="world-{}-".format)
+def test_windows_and_statistics(seed: int) -> None:
+    on_reference(seed)
+
+
+@pytest.mark.parametrize("seed", thin(range(200_030, 200_040), 5), ids="world-{}-".format)
+class TestWindowsOnKernels:
+    pytestmark = COMPILED
+
+    def test_windows_and_statistics(self, seed: int) -> None:
+        on_kernels(seed)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(201_000, 205_000), ids="world-{}-".format)
+def test_windows_and_statistics_in_full(seed: int) -> None:
+    on_reference(seed)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(205_000, 206_000), ids="world-{}-".format)
+class TestWindowsOnKernelsInFull:
+    pytestmark = COMPILED
+
+    def test_as_users_get_them(self, seed: int) -> None:
+        (on_kernels if seed % 2 else by_default)(seed)
+
+
 @pytest.mark.parametrize("seed", thin(range(300, 315), 2), ids="world-{}-".format)
 def test_restarts(seed: int) -> None:
     with_restarts(seed)

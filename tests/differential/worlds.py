@@ -13,6 +13,7 @@ from typing import Any
 
 from freshview.runtime.database.database import Database
 from freshview.sql.load import load
+from tests.differential.analytic_sql import AnalyticWriter
 from tests.differential.duck import Duck, Event, plain
 from tests.differential.harness import grouped, same
 from tests.differential.spark_sql import SparkWriter
@@ -62,6 +63,8 @@ class World:
 
 SPARK_SEEDS = 90_000
 """From this seed on views are those of `spark_sql`, too; the others keep their texts."""
+ANALYTIC_SEEDS = 200_000
+"""From this one on they are those of `analytic_sql`, too."""
 
 
 def world(seed: int, views: tuple[int, ...] = (1, 1, 2, 3, 4), batches: int = 8) -> World:
@@ -75,7 +78,8 @@ def world(seed: int, views: tuple[int, ...] = (1, 1, 2, 3, 4), batches: int = 8)
     tables = tuple(_table(name, rng, all_null) for name in "rst"[: rng.randint(1, 3)])
     changes = tuple(_batches(tables, rng, batches))
     empty = World(tables, (), changes)
-    writer = SparkWriter if seed >= SPARK_SEEDS else Writer
+    writer = AnalyticWriter if seed >= ANALYTIC_SEEDS else SparkWriter
+    writer = writer if seed >= SPARK_SEEDS else Writer
     duck = Duck(load(empty.script())[0])
     sources = [Source(t.name, t.columns) for t in tables]
     texts: list[View] = []

@@ -99,6 +99,7 @@ def aggregated(statement: CreateView, catalog: Catalog, name: str) -> Aggregated
 def _refuse_clauses(query: Select) -> None:
     for what, clause in (
         ("HAVING", query.having),
+        ("QUALIFY", query.qualify),
         ("DISTINCT", query.distinct),
         ("LIMIT", query.limit),
         ("WITH", query.ctes),

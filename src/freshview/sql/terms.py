@@ -13,10 +13,9 @@ from typing import TypeAlias
 from freshview.calculus.terms import Op
 from freshview.calculus.types import Type, Value
 from freshview.errors import Place
+from freshview.sql.frames import Frame, Unit
 
 NOWHERE = Place()
-Unit: TypeAlias = OneOf["days", "months", "seconds"]
-"""The units of time of an interval that are always of one length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +111,20 @@ class Aggregate:
     fn: str
     args: tuple[Scalar, ...]
     distinct: bool = False
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """fn(args) OVER (PARTITION BY ... ORDER BY ... frame), fn an aggregate or a window function."""
+
+    fn: str
+    args: tuple[Scalar, ...]
+    partition: tuple[Scalar, ...] = ()
+    order: tuple[OrderKey, ...] = ()
+    frame: Frame | None = None
+    distinct: bool = False
+    ignore_nulls: bool = False
     at: Place = field(default=NOWHERE, compare=False)
 
 
@@ -225,6 +238,7 @@ Scalar: TypeAlias = (
     | Case
     | Cast
     | Aggregate
+    | Over
     | ScalarQuery
     | Condition
 )
@@ -317,13 +331,17 @@ class Unpivot:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """left JOIN right; `using` is None for NATURAL, which takes the common columns."""
+    """left JOIN right; `using` is None for NATURAL, which takes the common columns.
+
+    With `asof` only the nearest row on the right is a partner.
+    """
 
     kind: OneOf["inner", "left", "right", "full", "semi", "anti"]
     left: From
     right: From
     on: Scalar | None = None
     using: tuple[str, ...] | None = ()
+    asof: bool = False
     at: Place = field(default=NOWHERE, compare=False)
 
 
@@ -363,6 +381,7 @@ class Select:
     where: Scalar | None = None
     group: tuple[Scalar, ...] = ()
     having: Scalar | None = None
+    qualify: Scalar | None = None
     distinct: bool = False
     order: tuple[OrderKey, ...] = ()
     limit: int | None = None

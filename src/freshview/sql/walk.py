@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from freshview.calculus.types import INT
 from freshview.sql.terms import (
     Aggregate,
     And,
@@ -17,8 +18,10 @@ from freshview.sql.terms import (
     IsNull,
     IsTruth,
     Lifted,
+    Literal,
     Not,
     Or,
+    Over,
     Quantified,
     Same,
     Scalar,
@@ -32,6 +35,8 @@ def parts(e: Scalar) -> tuple[Scalar, ...]:
             return (left, right)
         case Call(_, args) | Lifted(_, _, args) | Aggregate(_, args) | And(args) | Or(args):
             return args
+        case Over(_, args, partition, order):
+            return (*args, *partition, *(k.expr for k in order))
         case Case(branches, otherwise):
             flat = tuple(x for branch in branches for x in branch)
             return flat if otherwise is None else (*flat, otherwise)
@@ -54,6 +59,10 @@ def with_parts(e: Scalar, new: tuple[Scalar, ...]) -> Scalar:
             return replace(e, args=new)
         case And() | Or():
             return replace(e, parts=new)
+        case Over(_, args, partition, order):
+            n, m = len(args), len(args) + len(partition)
+            keys = (replace(k, expr=x) for k, x in zip(order, new[m:], strict=True))
+            return replace(e, args=new[:n], partition=new[n:m], order=tuple(keys))
         case Case(branches, otherwise):
             n = 2 * len(branches)
             pairs = tuple(zip(new[0:n:2], new[1:n:2], strict=True))
@@ -97,3 +106,11 @@ def conjuncts(e: Scalar | None) -> tuple[Scalar, ...]:
     if isinstance(e, And):
         return tuple(c for p in e.parts for c in conjuncts(p))
     return (e,)
+
+
+def only_where(e: Aggregate, when: Scalar) -> Aggregate:
+    """The aggregate of the rows that meet a condition: of the others, it sees a NULL."""
+    args = e.args or (Literal(1, INT, e.at),)
+    decides = int(e.fn in ("min_by", "max_by"))
+    seen = Case(((when, args[decides]),), None, e.at)
+    return replace(e, args=(*args[:decides], seen, *args[decides + 1 :]))

@@ -23,6 +23,7 @@ from freshview.sql.terms import (
     Item,
     Join,
     Literal,
+    Over,
     Pivot,
     Select,
     Star,
@@ -114,7 +115,7 @@ class _Reader:
                 return self._table(name, alias, columns, item)
             case Derived(query, alias, columns, lateral=False):
                 return _aliased(self.plan(query), alias, columns)
-            case Join("inner", left, right, on, ()):
+            case Join("inner", left, right, on, (), False):
                 conditions = () if on is None else (on,)
                 return build.join(self._source(left), self._source(right), conditions)
             case _:
@@ -144,6 +145,8 @@ def _construct(item: Derived | Combined | Values | Pivot | Unpivot | Join) -> st
             return "LATERAL"
         case Combined(op):
             return op.upper()
+        case Join(asof=True):
+            return "ASOF JOIN"
         case Join(kind):
             return f"{kind.upper()} JOIN" if kind != "inner" else "NATURAL JOIN or USING"
         case _:
@@ -220,6 +223,10 @@ def _length(window: Interval | Literal, kind: str) -> Time:
 def _refuse(query: Select) -> None:
     clauses = {
         "HAVING": query.having is not None,
+        "QUALIFY": query.qualify is not None,
+        "OVER": any(
+            isinstance(x, Over) for i in query.items if isinstance(i, Item) for x in inside(i.expr)
+        ),
         "DISTINCT": query.distinct,
         "ORDER BY": bool(query.order),
         "LIMIT": query.limit is not None,

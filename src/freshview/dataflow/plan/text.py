@@ -145,6 +145,8 @@ def show_scalar(e: Scalar) -> str:
         case sql.Aggregate(fn, args, distinct):
             inside = f"{'DISTINCT ' if distinct else ''}{_listed(args)}" if args else "*"
             return f"{fn.upper()}({inside})"
+        case sql.Over(fn, args):
+            return f"{fn.upper()}({_listed(args)}) OVER (...)"
         case sql.And(parts):
             return " AND ".join(_inner(p) for p in parts)
         case sql.Or(parts):

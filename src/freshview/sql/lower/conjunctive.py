@@ -13,6 +13,7 @@ from freshview.sql.terms import (
     From,
     Item,
     Join,
+    Over,
     Pivot,
     Quantified,
     Scalar,
@@ -29,6 +30,7 @@ def check_conjunctive(s: Select) -> None:
     for written, what, at in (
         (bool(s.group or s.keys), "GROUP BY", s.at),
         (s.having is not None, "HAVING", s.at),
+        (s.qualify is not None, "QUALIFY", s.at),
         (s.distinct, "DISTINCT", s.at),
         (bool(s.order), "ORDER BY", s.at),
         (s.limit is not None, "LIMIT", s.at),
@@ -37,7 +39,7 @@ def check_conjunctive(s: Select) -> None:
         if written:
             raise _refused(what, at)
     for e in (x for scalar in _scalars(s) for x in inside(scalar)):
-        if isinstance(e, Aggregate):
+        if isinstance(e, Aggregate | Over):
             raise _refused(f"{e.fn.upper()}()", e.at)
         if isinstance(e, ScalarQuery | ExistsQuery | Quantified):
             raise _refused("a subquery in an expression", e.at)
@@ -49,8 +51,9 @@ def check_conjunctive(s: Select) -> None:
 
 def _check_source(source: From) -> None:
     if isinstance(source, Join):
-        if source.kind != "inner":
-            raise _refused(f"{source.kind.upper()} JOIN", source.at)
+        if source.kind != "inner" or source.asof:
+            word = "ASOF" if source.asof else source.kind.upper()
+            raise _refused(f"{word} JOIN", source.at)
         _check_source(source.left)
         _check_source(source.right)
     elif isinstance(source, Combined | Values | Pivot | Unpivot):

@@ -10,7 +10,8 @@ from freshview.calculus.scope import outs
 from freshview.calculus.terms import Expr, Lift, Var
 from freshview.calculus.types import INT
 from freshview.errors import FreshviewError, UnsupportedSql
-from freshview.sql.lower.aggregates import Group, aggregate
+from freshview.sql.lower.aggregates.aggregate import aggregate
+from freshview.sql.lower.aggregates.group import Group
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.products import assign, product
 from freshview.sql.lower.select_list import Output, by_alias

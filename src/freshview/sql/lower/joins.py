@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from freshview.calculus.build import NULL, add, exists, mul, sum_
 from freshview.calculus.schema import Column, Query
 from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var
-from freshview.calculus.types import Type, common
+from freshview.calculus.types import common
 from freshview.calculus.walk import freshen, rename, variables
 from freshview.errors import AmbiguousName, TypeProblem, UnknownName, UnsupportedSql
+from freshview.sql.lower.asof import nearest
 from freshview.sql.lower.combined import combined
 from freshview.sql.lower.conditions.null_rejecting import never_null
 from freshview.sql.lower.constant_rows import constant_rows
 from freshview.sql.lower.env import Env
+from freshview.sql.lower.joined import Joined
 from freshview.sql.lower.parts import MOST_PRODUCTS, Parts, products
 from freshview.sql.lower.pivots import pivoted, unpivoted
 from freshview.sql.lower.products import closed, no_row, product
+from freshview.sql.lower.row_sets import is_set
 from freshview.sql.lower.scope import Bound, FromItem, Scope, hint
 from freshview.sql.terms import (
     Combined,
@@ -36,40 +39,6 @@ from freshview.sql.terms import (
 from freshview.sql.walk import conjuncts
 
 Factors = tuple[Expr, ...]
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Some FROM items joined: factors, the items, and what unqualified names see."""
-
-    factors: tuple[Expr, ...]
-    items: tuple[FromItem, ...]
-    plain: tuple[Bound, ...]
-
-    @property
-    def vars(self) -> tuple[str, ...]:
-        """All the variables that the rest of the query can see."""
-        seen = [c.var for item in self.items for c in item.columns]
-        return tuple(dict.fromkeys([*seen, *(c.var for c in self.plain)]))
-
-    def scope(self, outer: Scope) -> Scope:
-        """The names that a condition over these items may use."""
-        return Scope(self.items, self.plain, outer)
-
-    def nullable(self) -> Joined:
-        """The same columns on the side of an outer join that may be missing."""
-
-        def loose(columns: tuple[Bound, ...]) -> tuple[Bound, ...]:
-            return tuple(replace(c, type=c.type.or_null()) for c in columns)
-
-        items = tuple(replace(i, columns=loose(i.columns), key=()) for i in self.items)
-        return replace(self, items=items, plain=loose(self.plain))
-
-    def types(self) -> dict[str, Type]:
-        """The types of the variables, in their order."""
-        columns = [*(c for item in self.items for c in item.columns), *self.plain]
-        return {c.var: c.type for c in columns}
-
 
 NOTHING = Joined((), (), ())
 
@@ -130,7 +99,8 @@ def _item(
                 at=at.at,
             )
         columns = tuple(replace(b, name=n) for b, n in zip(columns, titles, strict=True))
-    return Joined((term,), (FromItem(alias, columns),), columns)
+    row_key = tuple(c.var for c in columns) if is_set(term) else ()
+    return Joined((term,), (FromItem(alias, columns, row_key=row_key),), columns)
 
 
 def _table(item: Table, env: Env) -> Joined:
@@ -162,7 +132,7 @@ def _table(item: Table, env: Env) -> Joined:
     done = _item(atom, item.alias, columns, item.columns, item)
     key = tuple(b.var for k in relation.key for b in columns if b.name.lower() == k.lower())
     time = None if relation.time_column is None else columns[relation.time_column]
-    return replace(done, items=(replace(done.items[0], key=key, time=time),))
+    return replace(done, items=(replace(done.items[0], key=key, time=time, row_key=key),))
 
 
 def _rows(item: Table, query: Query, env: Env) -> Joined:
@@ -211,6 +181,11 @@ def _join(j: Join, env: Env, before: Joined) -> Joined:
     ]
     inner = replace(env, scope=both.scope(env.scope))
     tests += [inner.resolve(c) for c in conjuncts(j.on)]
+    if j.asof:
+        if j.using and isinstance(last := tests[len(shared) - 1], Compare):
+            tests[len(shared) - 1] = replace(last, op=">=")
+        right, tests = nearest(j, right, tests, inner), []
+        both = _beside(left, right, j)
     if j.kind in ("semi", "anti"):
         matches = closed(*right.factors, *(inner.condition(t, True) for t in tests))
         test = exists(matches) if j.kind == "semi" else no_row(matches, env.names)

@@ -25,7 +25,7 @@ from freshview.sql.terms import (
     Star,
     Unpivot,
 )
-from freshview.sql.walk import inside, rewrite
+from freshview.sql.walk import inside, only_where, rewrite
 
 
 def pivoted(p: Pivot, columns: Iterable[str]) -> Select:
@@ -73,8 +73,7 @@ def _only(e: Scalar, test: Scalar) -> Scalar:
     def filtered(x: Scalar) -> Scalar | None:
         if not isinstance(x, Aggregate):
             return None
-        first, *others = x.args or (Literal(1, INT, x.at),)
-        return Aggregate(x.fn, (Case(((test, first),), None, x.at), *others), x.distinct, x.at)
+        return only_where(x, test)
 
     whole = rewrite(e, filtered)
     if isinstance(e, Aggregate) and e.fn in _NULL_OF_NONE:

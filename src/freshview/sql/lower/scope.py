@@ -22,13 +22,15 @@ class Bound:
 class FromItem:
     """One table instance in FROM.
 
-    `key` are variables that determine its row; `time` is its event time.
+    `key` are variables that determine its row, `row_key` those by which no two of its rows are
+    equal, where NULL equals NULL; `time` is its event time.
     """
 
     alias: str
     columns: tuple[Bound, ...]
     key: tuple[str, ...] = ()
     time: Bound | None = None
+    row_key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from freshview.sql.lower.env import Env, Rows
 from freshview.sql.lower.group_by import Body, group_by, is_aggregated, refuse_aggregates
 from freshview.sql.lower.joins import sources
 from freshview.sql.lower.order_by import arranged, order_by
+from freshview.sql.lower.over.over import refuse_windows, with_windows
+from freshview.sql.lower.over.push_down import qualified
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound
 from freshview.sql.lower.select_list import bind_column, select_list
@@ -149,12 +151,14 @@ def _body(query: Select, env: Env) -> Body:
     env = replace(env, ctes=ctes, known={})
     for clause in query.ignored:
         env.notes[f"{clause} is ignored: it changes no row ({query.at})"] = None
+    query, env = qualified(query, env)
     joined = sources(query.sources, env)
     inner = replace(env, scope=joined.scope(env.scope))
     factors = joined.factors
     for condition in (*conjuncts(query.where), *within(query, joined)):
         test = inner.resolve(condition)
         refuse_aggregates(test, "WHERE")
+        refuse_windows(test, "WHERE")
         factors = (*factors, inner.condition(test, True))
         known = never_null(test, inner)
         inner = replace(inner, scope=inner.scope.without_null(known))
@@ -163,9 +167,9 @@ def _body(query: Select, env: Env) -> Body:
     clauses = (query.where, query.having, *grouped, *(k.expr for k in query.order))
     for e in (*(o.expr for o in outputs), *(c for c in clauses if c is not None)):
         _refuse_lifted(e)
-    if is_aggregated(query, outputs):
-        return group_by(query, factors, inner, outputs)
-    return Body(factors, inner, inner, outputs)
+    grouped_rows = is_aggregated(query, outputs)
+    plain = Body(factors, inner, inner, outputs)
+    return with_windows(query, group_by(query, factors, inner, outputs) if grouped_rows else plain)
 
 
 def _refuse_lifted(e: Scalar) -> None:

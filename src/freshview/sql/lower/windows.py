@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from freshview.errors import TypeProblem, UnsupportedSql
-from freshview.sql.lower.joins import Joined
+from freshview.sql.lower.joined import Joined
 from freshview.sql.lower.scope import Bound
 from freshview.sql.terms import Arith, Compare, From, Interval, Join, Ref, Scalar, Select
 

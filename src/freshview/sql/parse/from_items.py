@@ -175,7 +175,9 @@ def _join(left: From, node: Node) -> From:
     tests = kind in ("SEMI", "ANTI") and side in ("", "LEFT")
     if not tests and (side not in _SIDES or kind not in ("", "INNER", "OUTER", "CROSS")):
         node.refuse(f"{side} {kind} JOIN".strip(), "write a LEFT, RIGHT or FULL JOIN")
-    if method not in ("", "NATURAL"):
+    if method == "ASOF" and (tests or side not in ("", "LEFT") or kind == "CROSS"):
+        node.refuse(f"ASOF {side or kind} JOIN", "write ASOF JOIN or ASOF LEFT JOIN")
+    if method not in ("", "NATURAL", "ASOF"):
         node.refuse(f"{method} JOIN", "write an explicit JOIN")
     on, using = node.get("on"), node.all("using")
     right = node["this"]
@@ -190,6 +192,7 @@ def _join(left: From, node: Node) -> From:
         left,
         source,
         None if on is None else on.scalar(),
-        None if method else tuple(n.name for n in using),
+        None if method == "NATURAL" else tuple(n.name for n in using),
+        method == "ASOF",
         node.at,
     )

@@ -10,8 +10,9 @@ from freshview.calculus.casts import MOST_DIGITS
 from freshview.calculus.domain import is_decimal, is_int
 from freshview.calculus.types import BOOL, INT, STRING, type_of
 from freshview.errors import TypeProblem
+from freshview.sql.frames import Unit
 from freshview.sql.parse.node import Node, Readers
-from freshview.sql.terms import Arith, Interval, Literal, Name, Scalar, Unit
+from freshview.sql.terms import Arith, Interval, Literal, Name, Scalar
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 

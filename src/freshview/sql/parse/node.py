@@ -69,6 +69,10 @@ class Node:
     def _child(self, raw: object) -> Node:
         return Node(raw, self.script, self.grammar, self.at)
 
+    def beside(self, raw: object) -> Node:
+        """Another node of the same tree, which stands near this one."""
+        return self._child(raw)
+
     def __getitem__(self, name: str) -> Node:
         """A child that must be there."""
         child = self.get(name)
@@ -101,6 +105,10 @@ class Node:
     def flag(self, name: str) -> bool:
         """An argument that is yes or no."""
         return bool(self.raw.args.get(name))
+
+    def is_option(self, name: str) -> bool:
+        """Whether an argument is yes or no, and not an expression."""
+        return isinstance(self.raw.args.get(name), bool)
 
     @property
     def name(self) -> str:

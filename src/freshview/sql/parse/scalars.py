@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freshview.sql.parse import aggregates, calls, conditions, literals
+from freshview.sql.parse import aggregates, calls, conditions, literals, over
 from freshview.sql.parse.node import Node, Readers
 from freshview.sql.terms import Not, Scalar
 
@@ -10,7 +10,9 @@ READERS: Readers = {
     **literals.READERS,
     **conditions.READERS,
     **aggregates.READERS,
+    **over.READERS,
     **calls.READERS,
+    "anonymous": aggregates.named(calls.READERS["anonymous"]),
     "alias": lambda n: n.refuse("AS here", "name columns in the SELECT list only"),
 }
 """How an expression is read, by the name of its node in the parser's tree."""

@@ -8,6 +8,7 @@ from freshview.errors import AmbiguousName
 from freshview.sql.parse.from_items import column_names, from_items, nameless, values
 from freshview.sql.parse.groupings import groups
 from freshview.sql.parse.node import Node
+from freshview.sql.parse.over import order_keys
 from freshview.sql.terms import (
     Combined,
     Cte,
@@ -15,7 +16,6 @@ from freshview.sql.terms import (
     From,
     Item,
     Name,
-    OrderKey,
     Scalar,
     Select,
     Star,
@@ -56,7 +56,7 @@ def _whole(node: Node, source: From) -> Select:
     return Select(
         items=(Star(None, at=node.at),),
         sources=(source,),
-        order=_order(node.get("order")),
+        order=order_keys(node.get("order")),
         limit=_limit(node.get("limit")),
         offset=_offset(node.get("offset")),
         ctes=_ctes(node.get("with_")),
@@ -82,6 +82,7 @@ def _combined(node: Node) -> Combined:
 def _plain(node: Node) -> Select:
     node.only(
         *("expressions", "from_", "joins", "where", "group", "having", "distinct"),
+        *("windows", "qualify"),  # a window that is named is read where its name stands
         *("order", "limit", "offset", "with_", *IGNORED),
     )
     distinct = node.get("distinct")
@@ -95,8 +96,9 @@ def _plain(node: Node) -> Select:
         where=_clause(node, "where"),
         group=by.group,
         having=_clause(node, "having"),
+        qualify=_clause(node, "qualify"),
         distinct=distinct is not None,
-        order=_order(node.get("order")),
+        order=order_keys(node.get("order")),
         limit=_limit(node.get("limit")),
         offset=_offset(node.get("offset")),
         sets=by.sets,
@@ -142,18 +144,6 @@ def _left_out(star: Node) -> tuple[Name, ...]:
             column.refuse("* EXCEPT of an expression", "name columns")
         names.append(name)
     return tuple(names)
-
-
-def _order(node: Node | None) -> tuple[OrderKey, ...]:
-    if node is None:
-        return ()
-    node.only("expressions")
-    keys = []
-    for key in node.all("expressions"):
-        key.only("this", "desc", "nulls_first")
-        expr = key["this"].scalar()
-        keys.append(OrderKey(expr, key.flag("desc"), key.flag("nulls_first"), key.at))
-    return tuple(keys)
 
 
 def _limit(node: Node | None) -> int | None:

@@ -183,7 +183,7 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     _check_lists(raw, script)
     try:
         parser = _Parser(dialect=Dialect.get_or_raise("spark"))
-        trees = parser.parse(_lifted(raw, script), script.text)
+        trees = parser.parse(_matched(_lifted(raw, script)), script.text)
     except ParseError as error:
         raise _syntax(error, script) from None
     if len(trees) != 1 or trees[0] is None:
@@ -269,6 +269,27 @@ def _lifted(raw: list[RawToken], script: Script) -> list[RawToken]:
             out.append(raw[at])
             at += 1
     return out
+
+
+def _matched(raw: list[RawToken]) -> list[RawToken]:
+    """MATCH_CONDITION (p) ON q as ON (p) AND q: the library reads it in another dialect only."""
+    out = list(raw)
+    for at, token in enumerate(raw):
+        if token.text.upper() != "MATCH_CONDITION" or token.token_type == TokenType.IDENTIFIER:
+            continue
+        out[at] = _instead(token, TokenType.ON, "ON")
+        depth, end = 0, at + 1
+        while end < len(raw) and (depth or end == at + 1):
+            kind = raw[end].token_type
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            end += 1
+        if end < len(raw) and raw[end].token_type == TokenType.ON:
+            out[end] = _instead(raw[end], TokenType.AND, "AND")
+    return out
+
+
+def _instead(token: RawToken, kind: TokenType, text: str) -> RawToken:
+    return RawToken(kind, text, token.line, token.col, token.start, token.end)
 
 
 def _syntax(error: ParseError, script: Script) -> SyntaxProblem:

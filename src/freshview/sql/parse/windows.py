@@ -21,9 +21,16 @@ SHORT = {"MIN": "MINUTE", "SEC": "SECOND"}
 
 def find_window(tokens: Sequence[Token]) -> tuple[int, Interval | Literal | None]:
     """Where the window of a SELECT begins, or where its tokens end; and the window."""
+    frames: list[bool] = []  # for each open parenthesis, whether RANGE in it is a frame's
+    before = ""
     for start, (token, following) in enumerate(pairwise(tokens)):
+        if token.text == "(":
+            frames.append(before in ("OVER", "AS") and following.word not in ("SELECT", "WITH"))
+        elif token.text == ")":
+            frames[-1:] = []
+        before = token.word
         begins = following.kind in ("number", "string") or following.word == "INTERVAL"
-        if token.word == "RANGE" and begins:
+        if token.word == "RANGE" and begins and True not in frames[-1:]:
             if len(tokens) - start > LONGEST:
                 raise UnsupportedSql(
                     "RANGE stands at the end of a view, and nothing behind it",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from freshview.calculus.build import add, const, mul, sub
 from freshview.calculus.types import INT, common, counted, product
 from freshview.errors import TypeProblem
+from freshview.sql.frames import Unit
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.val import Val, combined
 from freshview.sql.lower.values.apply import apply
 from freshview.sql.lower.values.casts import as_time, by_its_form
 from freshview.sql.lower.values.coerce import alike
 from freshview.sql.lower.values.fold import fold
-from freshview.sql.terms import Arith, Interval, Unit
+from freshview.sql.terms import Arith, Interval
 
 
 def arithmetic(e: Arith, env: Env) -> Val:

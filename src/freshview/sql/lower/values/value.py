@@ -34,6 +34,7 @@ from freshview.sql.terms import (
     Name,
     Not,
     Or,
+    Over,
     Quantified,
     Ref,
     Same,
@@ -81,6 +82,11 @@ def _value(e: Scalar, env: Env) -> Val:
             raise UnsupportedSql(
                 f"{fn.upper()} is not allowed here",
                 instead="use it in SELECT, HAVING or ORDER BY, and not inside another aggregate",
+            )
+        case Over(fn):
+            raise UnsupportedSql(
+                f"{fn.upper()} OVER is not allowed here",
+                instead="use it in SELECT, ORDER BY or QUALIFY, and not inside another one",
             )
         case ScalarQuery(query):
             return env.scalar(query)

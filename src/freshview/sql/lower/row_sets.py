@@ -1,0 +1,42 @@
+"""Terms that are seen to hold no row twice."""
+
+from __future__ import annotations
+
+from freshview.calculus.build import factors
+from freshview.calculus.scope import ins, outs
+from freshview.calculus.terms import Cmp, Exists, Expr, Lift, Mul, Sum, Var
+
+
+def is_set(e: Expr) -> bool:
+    """Whether every row has the multiplicity 1, as behind DISTINCT and GROUP BY.
+
+    >>> from freshview.calculus.text import read
+    >>> is_set(read("Exists(R(a, b)) * (n := a + 1)")), is_set(read("R(a, b)"))
+    (True, False)
+    >>> is_set(read("Sum[n](Exists(R(a, b)) * (n := a))"))
+    False
+    """
+    match e:
+        case Exists() | Cmp() | Lift():
+            return True
+        case Mul(parts):
+            return all(is_set(p) for p in parts)
+        case Sum(keys, body):
+            return is_set(body) and outs(body) <= _determined(frozenset(keys), body)
+        case _:
+            return False
+
+
+def _determined(known: frozenset[str], body: Expr) -> frozenset[str]:
+    """All that follows from some variables: assignments, and equal variables."""
+    while True:
+        more = set(known)
+        for f in factors(body):
+            match f:
+                case Lift(var, value) if ins(value) | outs(value) <= known:
+                    more.add(var)
+                case Cmp("=", Var(a), Var(b)) if a in known or b in known:
+                    more |= {a, b}
+        if more == known:
+            return known
+        known = frozenset(more)
