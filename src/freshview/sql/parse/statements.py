@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token as RawToken
 from sqlglot.tokenizer_core import TokenType
 
@@ -20,6 +21,7 @@ from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSq
 from freshview.sql.ddl.cursor import Cursor
 from freshview.sql.ddl.relations import create_relation, create_type
 from freshview.sql.parse.calls import LIFTS
+from freshview.sql.parse.functions import KEPT, WORDED
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
@@ -29,6 +31,15 @@ from freshview.sql.statements import CreateView, Statement
 from freshview.sql.terms import Select
 
 GRAMMAR = Grammar(scalar, select)
+
+
+class _Parser(SparkParser):
+    """The library's parser, which leaves the functions that we know as they are written."""
+
+    FUNCTIONS = {k: v for k, v in SparkParser.FUNCTIONS.items() if k not in KEPT}  # noqa: RUF012
+    FUNCTION_PARSERS = {  # noqa: RUF012
+        k: v for k, v in SparkParser.FUNCTION_PARSERS.items() if k not in KEPT or k in WORDED
+    }
 
 
 @deep
@@ -168,7 +179,9 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     raw = raw[:end]
     _check_lists(raw, script)
     try:
-        trees = Dialect.get_or_raise("spark").parser().parse(_lifted(raw, script), script.text)
+        trees = _Parser(dialect=Dialect.get_or_raise("spark")).parse(
+            _lifted(raw, script), script.text
+        )
     except ParseError as error:
         raise _syntax(error, script) from None
     if len(trees) != 1 or trees[0] is None:
