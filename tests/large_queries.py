@@ -140,6 +140,16 @@ def long_case(n: int) -> str:
     return T + f"SELECT CASE {branches} ELSE 7 END AS x, b FROM t"
 
 
+def long_or(n: int, shown: bool = True) -> str:
+    """OR of n comparisons, in what is shown or in WHERE."""
+    test = " OR ".join(f"a = {i}" for i in range(n))
+    return T + (
+        f"SELECT CASE WHEN {test} THEN b END AS x FROM t"
+        if shown
+        else f"SELECT b FROM t WHERE {test}"
+    )
+
+
 def guarded_casts(n: int) -> str:
     """N columns, each a cast that only some rows may reach."""
     columns = ", ".join(

@@ -18,7 +18,7 @@ from freshview.sql.load import load
 from tests import large_queries as large
 from tests.large_queries import Family
 from tests.thin import thin
-from tests.work import counted
+from tests.work import calls, counted
 
 FAMILIES: dict[str, tuple[Family, int]] = {
     "extremes": (large.extremes, 7),
@@ -101,6 +101,13 @@ def test_planning_is_polynomial_in_both_modes(name: str, mode: str) -> None:
     _, steps = counted(lambda: plan(family(n), options))
     _, more = counted(lambda: plan(family(2 * n), options))
     assert more <= MOST_GROWTH * steps + 2_000
+
+
+@pytest.mark.parametrize("family", [large.long_or, partial(large.long_or, shown=False)])
+def test_long_conditions_cost_what_they_are_long(family: Family) -> None:
+    """The parts of a long OR are looked at one by one, not each beside every other."""
+    short, long = (calls(lambda n=n: plan(family(n))) for n in (200, 800))
+    assert long <= 6 * short
 
 
 @pytest.mark.parametrize("level", large.STACKS)

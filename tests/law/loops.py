@@ -164,7 +164,7 @@ def _same_rows(reference: ReferenceEngine, engines: Mapping[str, Interpreter], n
             rows = engine.read(q.name)
             assert rows == expected, _difference(f"query {q.name}", name, number, rows, expected)
             _same_lookups(engine, q.name, expected, f"{name}, batch {number}")
-    for m in reference.engine.program.maps:
+    for m in _compared_maps(reference.engine.program):
         expected = reference.contents(m.name)
         for name, engine in engines.items():
             if m.name in engine.layout.places:
@@ -173,6 +173,12 @@ def _same_rows(reference: ReferenceEngine, engines: Mapping[str, Interpreter], n
                 if m.inputs:
                     rows, wanted = _asked_of_both(reference, engine, m)
                 assert rows == wanted, _difference(f"map {m.name}", name, number, rows, wanted)
+
+
+def _compared_maps(program: Program) -> list[Map]:
+    """Not those that tell which row of a batch came last: engines take rows in their own order."""
+    by_row = any(t.event != "batch" for t in program.triggers)
+    return [m for m in program.maps if not (by_row and m.is_change)]
 
 
 def _asked_of_both(reference: ReferenceEngine, engine: Interpreter, m: Map) -> tuple[Any, Any]:

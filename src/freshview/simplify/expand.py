@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from freshview.calculus.build import add, factors, mul, sum_
@@ -35,7 +36,9 @@ def expand(e: Expr) -> Expr | None:
             summed = sum_(keys + turned_visible(body, whole), whole)
             return expand(summed) or summed
         case Mul(parts):
-            split = [f for f in parts if isinstance(f, Add) and should_expand(f, parts)]
+            sums = [f for f in parts if isinstance(f, Add)]
+            binders = first_binders(parts) if sums else {}
+            split = [f for f in sums if should_expand(f, binders)]
             if not split or prod(len(f.terms) for f in split) > LIMIT:
                 return None
             return add(*_distribute(parts, split))
@@ -50,16 +53,19 @@ def _distribute(parts: tuple[Expr, ...], split: list[Add]) -> list[Expr]:
     return [mul(*p) for p in products]
 
 
-def should_expand(f: Add, siblings: tuple[Expr, ...]) -> bool:
+def first_binders(parts: tuple[Expr, ...]) -> dict[str, int]:
+    """Which of the factors is the first relation or map that binds a variable."""
+    binders: dict[str, int] = {}
+    for i, f in enumerate(parts):
+        if isinstance(f, Rel | Delta | View):
+            for name in outs(f):
+                binders.setdefault(name, i)
+    return binders
+
+
+def should_expand(f: Add, binders: Mapping[str, int]) -> bool:
     """Whether distributing over this sum can make the products simpler."""
     if not is_value(f):
         return True
-    sources: set[int] = set()
-    for name in free(f):
-        binders = [
-            i
-            for i, s in enumerate(siblings)
-            if isinstance(s, Rel | Delta | View) and name in outs(s)
-        ]
-        sources.add(binders[0] if binders else -1)
+    sources = {binders.get(name, -1) for name in free(f)}
     return len(sources) > 1 and bool(sources - {-1})

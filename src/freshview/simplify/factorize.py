@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from freshview.calculus.build import ONE, add, factors, is_number, mul, sum_
 from freshview.calculus.scope import free, ins, is_value, outs
 from freshview.calculus.terms import Add, Delta, Expr, Rel, Sum, View
@@ -54,16 +56,18 @@ def _best(bodies: list[tuple[Expr, ...]]) -> Expr | None:
     """The factor that most products share and that can stand at their left."""
     counts: dict[Expr, int] = {}
     for body in bodies:
+        bound = Counter(name for g in body for name in outs(g))
         for f in dict.fromkeys(body):
-            if not is_number(f) and _can_lead(f, body):
+            if not is_number(f) and _can_lead(f, bound):
                 counts[f] = counts.get(f, 0) + 1
     shared = [(n, -i, f) for i, (f, n) in enumerate(counts.items()) if n > 1]
     return max(shared, key=lambda c: c[:2])[2] if shared else None
 
 
-def _can_lead(f: Expr, body: tuple[Expr, ...]) -> bool:
-    """Whether nothing in the product must bind a variable before this factor."""
-    return not any(ins(f) & outs(g) for g in body if g is not f)
+def _can_lead(f: Expr, bound: Counter[str]) -> bool:
+    """Whether no other factor of the product must bind a variable before this one."""
+    own = outs(f)
+    return not any(bound[name] > (name in own) for name in ins(f))
 
 
 def _pull(
