@@ -18,7 +18,14 @@ from tests.differential.function_cases import BY_NAME, PATH, UNASKED, lines, rea
 STEP = 16
 """Calls of one query: where one of them is refused, they are asked again in halves."""
 
-NULLS = {"string": "STRING", "int": "INT", "long": "BIGINT", "bool": "BOOLEAN", "any": "STRING"}
+NULLS = {
+    "string": "STRING",
+    "int": "INT",
+    "long": "BIGINT",
+    "exact": "BIGINT",
+    "bool": "BOOLEAN",
+    "any": "STRING",
+}
 
 
 def constant(x: Any, word: str) -> str:

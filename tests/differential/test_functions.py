@@ -19,7 +19,14 @@ from freshview.errors import FreshviewError
 from tests.differential.function_cases import BY_NAME, REFUSED, Call, sql, table
 from tests.thin import thin
 
-NULLS = {"string": "STRING", "int": "BIGINT", "long": "BIGINT", "bool": "BOOLEAN", "any": "STRING"}
+NULLS = {
+    "string": "STRING",
+    "int": "BIGINT",
+    "long": "BIGINT",
+    "exact": "BIGINT",
+    "bool": "BOOLEAN",
+    "any": "STRING",
+}
 KINDS = {"int": "BIGINT", "bool": "BOOLEAN"}
 
 ROUNDING = 4e-15

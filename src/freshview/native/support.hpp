@@ -3,6 +3,7 @@
 
 #include "casts.hpp"
 #include "flat.hpp"
+#include "functions.hpp"
 #include "host.hpp"
 #include "kernel.hpp"
 #include "ordered.hpp"

@@ -31,6 +31,7 @@ _TAKES: dict[str, tuple[Kind, ...]] = {
     "long": ("int",),
     "double": ("double",),
     "number": ("double", "int", "decimal"),
+    "exact": ("int", "decimal"),
     "bool": ("bool",),
     "date": ("date",),
     "timestamp": ("timestamp",),

@@ -298,7 +298,7 @@ ENTRIES: tuple[Entry, ...] = (
     entry("positive", "number -> same", lambda x: x),
     entry("negative", "number -> same", lambda x: -x + 0 if isinstance(x, float) else -x),
     entry("pmod", "number, number -> widest?", pmod),
-    entry("int_div", "number, number -> int?!", div),
+    entry("int_div", "exact, exact -> int?!", div),
     entry("conv", "string, int, int -> string?!", conv),
     entry("bin", "long -> string", binary),
     entry("hex", "any -> string", hexadecimal),

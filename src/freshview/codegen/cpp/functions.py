@@ -9,6 +9,7 @@ from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function
 from freshview.calculus.scalars import ESCAPE
 from freshview.calculus.types import DOUBLE, STRING, Type
+from freshview.codegen.cpp.builtin import builtin
 from freshview.codegen.cpp.casts import (
     KINDS,
     Emit,
@@ -201,7 +202,7 @@ def _abs(args: list[Cpp], result: Type) -> str:
 def _extreme(sign: str) -> Emit:
     def emit(args: list[Cpp], result: Type) -> str:
         if result.kind == "string":
-            raise NotNative("the greatest of texts is found in Python only")
+            return _extreme_text(sign, args)
         kind, out = cpp_type(result), convert(args[0], result).text
         for a in args[1:]:
             b = convert(a, result).text
@@ -209,6 +210,14 @@ def _extreme(sign: str) -> Emit:
         return out
 
     return emit
+
+
+def _extreme_text(sign: str, args: list[Cpp]) -> str:
+    out = _text(args[0])
+    for a in args[1:]:
+        test = f"text_compare(b, a) {sign} 0"
+        out = f"[&]() -> Str {{ Str a = {out}, b = {_text(a)}; return {test} ? b : a; }}()"
+    return out
 
 
 def _coalesce(args: list[Cpp], result: Type) -> str:
@@ -266,5 +275,6 @@ FUNCTIONS = Functions(
         "vec_length": _real("vec_length", 3),
         "dihedral_angle": _real("dihedral_angle", 12),
         **casts(_text),
+        **builtin(_text),
     }
 )
