@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from decimal import Decimal, localcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +16,14 @@ from freshview.calculus.casts import CASTS
 from freshview.calculus.functions import BUILTINS, call
 from freshview.calculus.types import type_of
 from freshview.codegen.library.compiler import find_compiler
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.pipeline import Pipeline
+from freshview.spark.cluster import SparkRunner
 from tests.differential.function_cases import BY_NAME, REFUSED, Call, sql, table
-from tests.thin import thin
+from tests.thin import only, thin
 
 NULLS = {
     "string": "STRING",
@@ -28,6 +34,8 @@ NULLS = {
     "any": "STRING",
 }
 KINDS = {"int": "BIGINT", "bool": "BOOLEAN"}
+
+COMPILED = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 
 ROUNDING = 4e-15
 """Java's functions of doubles differ from those of C in the last digit."""
@@ -118,10 +126,46 @@ def test_reference_engine(types: str) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+@COMPILED
 @pytest.mark.parametrize("types", thin(SHOWN, 12))
 def test_kernels(types: str) -> None:
     run("native", SHOWN[types])
+
+
+FLOW = ("string", "BIGINT")
+"""The calls that go through a pipeline in the usual run."""
+
+
+def through_a_flow(folder: Path, runner: Any, types: tuple[str, ...], native: bool) -> None:
+    """All the calls by the workers of a pipeline, then some of them deleted."""
+    calls = GROUPS[types]
+    settings = FlowSettings(memory=str(folder / "memory"), native=native)
+    flow = Pipeline(PipelineOptions(workers=2, settings=settings), runner, folder)
+    flow.declare(script(types, calls))
+    rows = [(n, c.name, *c.args) for n, c in enumerate(calls)]
+    flow.push({"calls": rows})
+    agree(flow, calls, range(len(rows)))
+    half = len(rows) // 2
+    flow.push({"calls": [(row, -1) for row in rows[half:]]})
+    agree(flow, calls, range(half))
+    flow.stop()
+
+
+@pytest.mark.parametrize("types", only(SHOWN, lambda t: SHOWN[t] == FLOW))
+@pytest.mark.parametrize(
+    "native", [False, pytest.param(True, marks=[pytest.mark.native, COMPILED])]
+)
+def test_workers_of_a_pipeline(tmp_path: Path, types: str, native: bool) -> None:
+    through_a_flow(tmp_path, InlineRunner(), SHOWN[types], native)
+
+
+@pytest.mark.full
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@COMPILED
+@pytest.mark.parametrize("types", ["-".join(FLOW)])
+def test_workers_on_spark(tmp_path: Path, spark: Any, types: str) -> None:
+    through_a_flow(tmp_path, SparkRunner(spark, 2), SHOWN[types], True)
 
 
 def test_meaning_of_every_function() -> None:
