@@ -96,7 +96,7 @@ def entry(
     return Entry(
         tuple(names.split()),
         tuple(word.strip("[].") for word in words),
-        len(words) - optional,
+        len(words) - optional - (repeated and len(words) > 1),
         MANY if repeated else len(words),
         compute,
         result or _RESULTS.get(kind) or _fixed(_GIVES[kind]),

@@ -288,7 +288,7 @@ ENTRIES: tuple[Entry, ...] = (
     entry("contains", "string, string -> bool", lambda text, part: part in text),
     entry("startswith", "string, string -> bool", str.startswith),
     entry("endswith", "string, string -> bool", str.endswith),
-    entry("elt", "int, string... -> string?!", elt_or_null, strict=False),
+    entry("elt", "int, string, string... -> string?!", elt_or_null, strict=False),
     entry("find_in_set", "string, string -> int", find_in_set),
     entry("initcap", "string -> string", initcap),
     entry("instr", "string, string -> int", lambda text, part: text.find(part) + 1),
