@@ -37,7 +37,9 @@ class Functions:
     def is_hosted(self, fn: str, schema: Schema) -> bool:
         """Whether a function is called in Python."""
         own = BUILTINS.known.get(fn)
-        return fn not in self.known and own is not None and own is schema.functions.known.get(fn)
+        if own is None or own.ring or fn in self.known:
+            return False
+        return own is schema.functions.known.get(fn)
 
     def call(self, fn: str, args: list[Cpp], schema: Schema) -> Cpp:
         """A call; a strict function of NULL is NULL."""
