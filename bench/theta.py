@@ -19,6 +19,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from bench.memory import private_bytes
 from bench.plot import plot
 from bench.report import show, write
 from bench.theta_refresh import refresh_on_spark
@@ -39,6 +40,10 @@ ORACLE_BAR, STORAGE_BAR, SKEW_BAR, RATE_BAR, DUCK_BAR, LONGEST_BAR = 1.15, 1.25,
 second, batches to recomputing, the longest batch of a migration to the median."""
 
 Table = dict[str, Any]
+
+
+CAP = 1.3
+"""The memory of a joiner, to what dynamic fills of it: there hash spills."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +116,18 @@ def batches(r: Table, s: Table, count: int) -> Iterator[dict[str, Table]]:
 
 
 def one_scheme(
-    query: Query, scheme: str, r: Table, s: Table, count: int, spark: Any
+    query: Query,
+    scheme: str,
+    r: Table,
+    s: Table,
+    count: int,
+    spark: Any,
+    spill_after: int | None = None,
 ) -> dict[str, Any]:
     """A stream through a join: what it stored, moved, and took."""
     sizes = Sizes(len(r["key"]), len(s["key"]))
-    options = {"scheme": Static(JOINERS, sizes) if scheme == "optimal" else scheme}
+    options: dict[str, Any] = {"scheme": Static(JOINERS, sizes) if scheme == "optimal" else scheme}
+    options["spill_after"] = spill_after
     pairs, worst = 0, 1.0
     with SparkThetaJoin(*sources(), query.on, spark=spark, joiners=JOINERS, **options) as join:
         began = time.perf_counter()
@@ -130,6 +142,7 @@ def one_scheme(
             "scheme": scheme,
             "mapping": m.mapping,
             "storage": m.load,
+            "spilled": m.spilled_bytes,
             "total": sum(m.storage.values()),
             "moved": m.moved_bytes,
             "ratio": worst,
@@ -157,6 +170,12 @@ def compare(query: Query, scale: float, z: float, count: int, spark: Any) -> lis
         hashed = by_name["hash"]
         bar("hash, storage to dynamic's", hashed["storage"] / dynamic["storage"], -SKEW_BAR)
         bar("hash, work to dynamic's", hashed["work"] / dynamic["work"], -SKEW_BAR)
+        cap = int(CAP * dynamic["storage"])
+        capped = {x: one_scheme(query, x, r, s, count, spark, cap) for x in ("hash", "dynamic")}
+        spilled = " and ".join(f"{x} spills {c['spilled']:,} bytes" for x, c in capped.items())
+        print(f"  with {cap:,} bytes a joiner in memory {spilled}")
+        ratio = capped["hash"]["seconds"] / capped["dynamic"]["seconds"]
+        bar("hash that spills, seconds to dynamic's", ratio, -SKEW_BAR)
     if "hash" in by_name and not z:
         bar("hybrid, work to hash's", by_name["hybrid"]["work"] / by_name["hash"]["work"], 1.2)
     return [{"query": query.name, "z": z, **c} for c in cells]
@@ -200,21 +219,46 @@ def scaling() -> list[dict[str, Any]]:
 
 
 def rates(rows: int) -> dict[str, float]:
-    """One process: tuples a CPU second, where few pairs come out."""
+    """One process: tuples a CPU second, where few pairs come out, and bytes a stored tuple."""
     rng, results = np.random.default_rng(3), {}
     for name, on, low in (
         ("band", NEAR, 0),
         ("inequality", Comparison("key", ">=", "key"), rows * 64 - 4_000),
     ):
-        join = ThetaJoin(*sources(), on, joiners=4)
         r = lines(rng.integers(0, rows * 64, rows), rng)
         s = lines(low + rng.integers(0, rows * 64, rows), rng)
-        began = time.process_time()
-        pairs = sum(len(join.push(batch)) for batch in batches(r, s, max(rows // 10_000, 1)))
-        results[name] = 2 * rows / (time.process_time() - began)
-        print(f"\n{name}, {rows:,} rows a side, one process: {pairs:,} pairs")
-        bar("tuples a CPU second", results[name], -RATE_BAR)
+        for way, feed in (("in batches", in_batches), ("row by row", row_by_row)):
+            join = ThetaJoin(*sources(), on, joiners=4, engine="native")
+            join.push({})  # its local joins are compiled
+            before = private_bytes()
+            seconds = feed(join, r, s)
+            stored = sum(join.metrics.storage.values()) / (8 * len(COLUMNS))
+            results[f"{name} {way}"] = rate = 2 * rows / seconds
+            results[f"{name} {way}, bytes"] = size = (private_bytes() - before) / stored
+            pairs = join.metrics.pairs
+            print(f"\n{name} {way}, {rows:,} rows a side, one process: {pairs:,} pairs")
+            print(f"  memory: {size:.0f} bytes a stored tuple of {len(COLUMNS)} integers")
+            bar("tuples a CPU second", rate, -RATE_BAR)
     return results
+
+
+def in_batches(join: ThetaJoin, r: Table, s: Table) -> float:
+    """CPU seconds of 10,000 rows a side at a time."""
+    began = time.process_time()
+    for batch in batches(r, s, max(len(r["key"]) // 10_000, 1)):
+        join.push(batch)
+    return time.process_time() - began
+
+
+def row_by_row(join: ThetaJoin, r: Table, s: Table) -> float:
+    """CPU seconds of single rows, of both sides in turn; each gives its pairs."""
+    both = [list(zip(*(v.tolist() for v in t.values()), strict=True)) for t in (r, s)]
+    insert_r, insert_s = join.writer("r").insert, join.writer("s").insert
+    began = time.process_time()
+    for one, other in zip(*both, strict=True):
+        insert_r(*one)
+        insert_s(*other)
+    return time.process_time() - began
 
 
 def refresh(rows: int) -> dict[str, float]:
@@ -250,7 +294,7 @@ def refresh(rows: int) -> dict[str, float]:
 def longest(rows: int) -> float:
     """One process: the longest batch of a migration beside the median batch."""
     rng = np.random.default_rng(5)
-    join = ThetaJoin(*sources(), NEAR, joiners=JOINERS)
+    join = ThetaJoin(*sources(), NEAR, joiners=JOINERS, engine="native")
     seconds: dict[bool, list[float]] = {True: [], False: []}
     small = lines(rng.integers(0, rows * 8, rows // 16), rng)
     join.push({"r": small})

@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
     default run does not optimize. The full run takes kernels as users get them.
     """
     os.environ["XDG_CACHE_HOME"] = str(config.rootpath / ".cache" / "tests")
-    if config.option.markexpr and "not full" in config.option.markexpr:
+    if leaves_out_full(config):
         os.environ.setdefault("FRESHVIEW_OPTIMIZE", "0")
     config.pluginmanager.register(Freezer())
 
@@ -53,14 +53,43 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
             item._id = type(item._id).parse(name)  # type: ignore[attr-defined]
 
 
+def leaves_out_full(config: pytest.Config) -> bool:
+    """Whether this is the usual run, by `-m "not full"` or more."""
+    return "not full" in (config.option.markexpr or "")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, obj: object
+) -> list[pytest.Item] | None:
+    """Tests of the full run have no cases in the usual one.
+
+    They are most of all cases, and every process would make them all to leave them out.
+    """
+    if not leaves_out_full(collector.config):
+        return None
+    marks = [*getattr(obj, "pytestmark", ()), *collector.iter_markers()]
+    return [] if any(mark.name == "full" for mark in marks) else None
+
+
 class Freezer:
     """Sets aside what stays, so that a garbage collection walks through what is new.
 
-    The caches of terms that all the plans of a run leave grow to millions of objects.
+    The caches of terms that all the plans of a run leave grow to millions of objects; modules
+    and cases stay until the end.
     """
 
     def __init__(self) -> None:
         self.tests = 0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Iterator[None]:
+        gc.disable()
+        try:
+            yield
+        finally:
+            gc.enable()
+        gc.freeze()
 
     def pytest_runtest_logfinish(self) -> None:
         self.tests += 1

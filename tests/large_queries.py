@@ -42,6 +42,14 @@ def chain_of_joins(n: int, join: str = "JOIN") -> str:
     return relations + f"SELECT r0.a, r{n - 1}.b FROM r0 {joins}"
 
 
+def star_of_joins(n: int, join: str = "LEFT JOIN") -> str:
+    """One relation joined with n others by one column, and a column of each is shown."""
+    relations = "".join(f"CREATE STREAM r{i} (a INT, b INT);" for i in range(n + 1))
+    joins = " ".join(f"{join} r{i} ON r0.b = r{i}.a" for i in range(1, n + 1))
+    shown = ", ".join(f"r{i}.b AS b{i}" for i in range(1, n + 1))
+    return relations + f"SELECT r0.a, {shown} FROM r0 {joins}"
+
+
 def parentheses(n: int) -> str:
     """((((a))))."""
     return T + f"SELECT {'(' * n}a{')' * n} AS x, b FROM t"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
-Plan = TypeVar("Plan")
+Item = TypeVar("Item")
 Plan_contra = TypeVar("Plan_contra", contravariant=True)
 Cost_co = TypeVar("Cost_co", covariant=True)
 
@@ -22,8 +22,8 @@ class CostModel(Protocol[Plan_contra, Cost_co]):
 
 
 def nearly_cheapest(
-    plans: Iterable[Plan], cost: Callable[[Plan], float], ratio: float = 1.0
-) -> list[Plan]:
+    plans: Iterable[Item], cost: Callable[[Item], float], ratio: float = 1.0
+) -> list[Item]:
     """The plans whose cost is at most `ratio` times the least, in their order.
 
     Estimates are rough: what is best among nearly equal ones is for the caller to say.

@@ -69,6 +69,10 @@ class UnknownName(FreshviewError):
     """A table, column, view or function that nobody declared."""
 
 
+class UnknownFunction(UnknownName):
+    """A function that there is not, built-in or registered."""
+
+
 class AmbiguousName(FreshviewError):
     """A column name that more than one table in scope has."""
 

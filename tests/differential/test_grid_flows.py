@@ -26,7 +26,7 @@ ENGINES = [
         True, marks=pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
     ),
 ]
-WORKERS = {"band": 4, "not equal": 6, "rows": 7, "less": 9}
+WORKERS = {"band": 4, "sums of both": 6, "not equal": 6, "rows": 7, "less": 9}
 
 
 def duck(name: str, kept: dict[str, list[tuple[Any, ...]]]) -> Counter[Any]:

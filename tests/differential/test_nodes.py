@@ -24,7 +24,7 @@ from freshview.ivm.options import DeltaOptions
 from freshview.reference.engine.run import Engine
 from freshview.runtime.ingest.columns import COUNT, arrow_schema, rows_of
 from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
-from freshview.spark.nodes.node import READY, Node, change_routine, read_routine
+from freshview.spark.nodes.node import READY, ProgramNode, change_routine, read_routine
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql.load import load
 from tests.differential import harness
@@ -47,8 +47,8 @@ FLAGS = Flags(optimize=0)
 class Cluster:
     """A driver and workers; whatever one sends, the others receive at once."""
 
-    driver: Node
-    workers: list[Node]
+    driver: ProgramNode
+    workers: list[ProgramNode]
 
     def __init__(self, d: Distributed, workers: int, functions: Any, native: bool = True) -> None:
         self.d = d

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from freshview.errors import BuildProblem
 from freshview.theta.local import store
 from freshview.theta.migration import Moves, Transfers
 from freshview.theta.operator.exchange import Exchange
 from freshview.theta.operator.joiner import Retiring
 from tests.differential.theta_worlds import World
+from tests.thin import thin
 
 FAILED: list[int] = [4294]
 """Seeds that once failed."""
@@ -27,6 +29,18 @@ def test_every_pair_comes_once(seed: int) -> None:
 def test_every_pair_comes_once_in_many_worlds(block: int) -> None:
     for seed in range(1000 + 100 * block, 1100 + 100 * block):
         World(seed).run()
+
+
+@pytest.mark.parametrize("seed", thin(range(40), 4))
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=pytest.mark.native)])
+def test_rows_in_files_are_joined_as_those_in_memory(seed: int, engine: str) -> None:
+    try:
+        world = World(seed, engine=engine, spill_after=300)
+    except BuildProblem:
+        return  # C++ has no index for it
+    world.run()
+    metrics = world.join.metrics
+    assert metrics.spilled_bytes or metrics.load <= 300
 
 
 # --- each part of the operator is needed --------------------------------------------------------

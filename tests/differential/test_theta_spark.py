@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,13 @@ from freshview.errors import FreshviewError
 from freshview.spark.theta.join import SparkThetaJoin
 from freshview.spark.theta.work import ThetaWork
 from freshview.theta import Band, Function, HybridByKey, Output, Source, ThetaJoin
+from freshview.theta.local.native.store import NativeStore
 from freshview.theta.local.store import ArrayStore, Slots
 from freshview.theta.operator.partition import Partition
 from tests.differential.theta_worlds import World
 from tests.thin import thin
 
-FAILED: list[int] = []
+FAILED: list[int] = [75, 111]
 """Seeds that once failed."""
 
 
@@ -68,7 +70,11 @@ class SparkWorld(World):
         settings = FlowSettings(snapshot_every=rng.choice((1, 3, 100)), memory=str(folder / "mem"))
         self.kept: dict[str, Any] = {"checkpoint": folder / "checkpoint", "settings": settings}
         workers = rng.choice((None, 1, 2, 3))
-        super().__init__(seed, partial(self.first, workers))  # type: ignore[call-arg]
+        start: Any = partial(self.first, workers)
+        spill_after = 300 if seed % 3 == 0 else None
+        super().__init__(
+            seed, start, engine="auto" if seed % 2 else "numpy", spill_after=spill_after
+        )
 
     def first(self, workers: int | None, *what: Any, **options: Any) -> ThetaJoin:
         """The first driver."""
@@ -186,6 +192,22 @@ def test_stores_are_written_down_slot_by_slot(
 
     monkeypatch.setattr(ArrayStore, "slots", alive)
     assert fails(tmp_path)
+
+
+@pytest.mark.native
+def test_free_slots_are_used_in_the_same_order(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slots = NativeStore.slots
+
+    def in_any_order(self: NativeStore) -> Slots | None:
+        kept = slots(self)
+        return None if kept is None else replace(kept, free=None)
+
+    monkeypatch.setattr(NativeStore, "slots", in_any_order)
+    for seed in FAILED:
+        with pytest.raises((AssertionError, FreshviewError)):
+            SparkWorld(seed, tmp_path / str(seed)).run()
 
 
 def test_tuples_on_their_way_are_visited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

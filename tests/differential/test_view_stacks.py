@@ -115,8 +115,11 @@ def test_what_is_computed_once_for_a_batch_follows_the_change_of_the_view() -> N
 @pytest.mark.parametrize("seed", thin(range(400, 408), 4))
 @pytest.mark.parametrize("native", [False, pytest.param(True, marks=COMPILED)])
 def test_pipelines(seed: int, native: bool, tmp_path: Path) -> None:
+    follow_pipeline(stack(seed, (2, 3)), native, tmp_path)
+
+
+def follow_pipeline(case: Stack, native: bool, tmp_path: Path) -> None:
     """Workers in this process, a restart from the checkpoint on the way."""
-    case = stack(seed, (2, 3))
     (tmp_path / "w.csv").write_text("".join(map(_line, case.static)))
     script = case.script().replace(
         "CREATE TABLE w (k INT, x INT)",

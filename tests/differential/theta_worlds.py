@@ -146,6 +146,7 @@ class World:
     seed: int
     start: Callable[..., ThetaJoin] = ThetaJoin
     engine: str = "numpy"
+    spill_after: int | None = None
 
     def __post_init__(self) -> None:
         random = self.random = Random(self.seed)
@@ -181,6 +182,7 @@ class World:
             "pace": self.pace,
             "seed": self.seed,
             "engine": self.engine,
+            "spill_after": self.spill_after,
         }
         self.join = self.start(*self.what, **self.options)
         self.oracle = Oracle(sql, window_sql)

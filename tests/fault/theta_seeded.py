@@ -42,7 +42,8 @@ class Rehearsal(World):
     """A world whose batches are written down with what DuckDB makes of them, to be run later."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__(seed)
+        engine = "auto" if seed % 3 else "numpy"
+        super().__init__(seed, engine=engine, spill_after=500 if seed % 2 else None)
         self.batches: list[dict[str, list[tuple[Row, int]]]] = []
         self.wanted: list[Counter[Row]] = [Counter()]
         for _ in range(VERSIONS):

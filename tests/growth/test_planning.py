@@ -32,6 +32,8 @@ FAMILIES: dict[str, tuple[Family, int]] = {
     "self-join, clique": (partial(large.self_join, shape="clique"), 6),
     "joins": (large.chain_of_joins, 6),
     "left joins": (partial(large.chain_of_joins, join="LEFT JOIN"), 4),
+    "left joins, star": (large.star_of_joins, 4),
+    "right joins": (partial(large.chain_of_joins, join="RIGHT JOIN"), 4),
     "exists": (large.nested_exists, 8),
     "not exists": (partial(large.nested_exists, word="NOT EXISTS"), 8),
     "in": (large.nested_in, 8),

@@ -12,21 +12,35 @@ import pytest
 
 from freshview.draw.svg import show_svg
 from tests.house.imports import SOURCE, cycles, imports, modules
-from tests.house.rooms import ROOT, rooms
+from tests.house.rooms import ROOT, levels, rooms
+
+pytestmark = pytest.mark.xdist_group("house")  # the source is parsed once
 
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_FILES = 25
+MOST_ANY = 200
+MOST_IGNORED_TYPES = 50
 
 RESULT_WORDS = {"found", "told", "made", "taken", "given"}
 """They say that something is a result, and not what it is."""
+ONE_MEANING = {"Place", "Node", "Plan", "Compiler", "Options", "Settings", "Choices", "Passes"}
+"""Words that many rooms could use: each is one class, and the others have longer names."""
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+
+IGNORED_TYPE = re.compile(r"#\s*type:\s*ignore")
 
 CALL = re.compile(r"`([\w/]+\.py)`\s+`(\w+)(?:\(\))?`")
 """A hop of a call chain: a file and a function or class in it."""
 
 OTHERS = re.compile(CALL.pattern + r"\s+\(or ([^)]*)\)")
 """A hop, and the names of the same file that may take its place."""
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """The source of every module."""
+    return {name: ast.parse(path.read_text()) for name, path in modules().items()}
 
 
 def test_no_module_imports_itself_by_others() -> None:
@@ -57,10 +71,10 @@ def test_files_are_short() -> None:
     assert long == {}
 
 
-def test_functions_are_short() -> None:
+def test_functions_are_short(trees: dict[str, ast.Module]) -> None:
     long = {}
-    for name, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text())):
+    for name, tree in trees.items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 size = (node.end_lineno or 0) - node.lineno + 1
                 if size > MOST_LINES_OF_A_FUNCTION:
@@ -74,14 +88,33 @@ def test_folders_have_few_files() -> None:
     assert {f: n for f, n in counts.items() if n > MOST_FILES} == {}
 
 
-def test_names_say_what_a_thing_is() -> None:
+def test_types_say_what_a_thing_is(trees: dict[str, ast.Module]) -> None:
+    counts = {name: n for name, tree in trees.items() if (n := _anys(tree))}
+    assert sum(counts.values()) <= MOST_ANY, sorted(counts.items(), key=lambda c: -c[1])[:20]
+
+
+def test_few_lines_are_left_unchecked() -> None:
+    lines = [line for path in modules().values() for line in path.read_text().splitlines()]
+    ignored = [line.strip() for line in lines if IGNORED_TYPE.search(line)]
+    assert len(ignored) <= MOST_IGNORED_TYPES
+
+
+def test_names_say_what_a_thing_is(trees: dict[str, ast.Module]) -> None:
     vague = {
         f"{module}: {name}"
-        for module, path in modules().items()
-        for name in (path.stem, *_bound_names(ast.parse(path.read_text())))
+        for module, tree in trees.items()
+        for name in (module.rpartition(".")[2], *_bound_names(tree))
         if any(word.lower() in RESULT_WORDS for word in WORD.findall(name))
     }
     assert vague == set()
+
+
+def test_a_word_names_one_class(trees: dict[str, ast.Module]) -> None:
+    homes: dict[str, list[str]] = {}
+    for module, tree in trees.items():
+        for name in _declared_types(tree):
+            homes.setdefault(name, []).append(module)
+    assert {w: homes[w] for w in ONE_MEANING if len(homes.get(w, ())) > 1} == {}
 
 
 def test_the_picture_of_the_rooms_is_drawn_anew(request: pytest.FixtureRequest) -> None:
@@ -101,8 +134,27 @@ def test_the_path_of_a_query_names_functions_that_exist() -> None:
     assert [(f, n) for f, n in [*hops, *others] if n not in _defined(SOURCE / f)] == []
 
 
+def test_the_path_of_a_query_names_every_room() -> None:
+    page = (ROOT / "docs" / "internals" / "path.md").read_text().split("## Words")[0]
+    rooms_here = {room for level in levels() for room in level} - {"errors"}
+    modules_apart = {"cost_model", "depth", "files", "lexer"}
+    assert rooms_here - modules_apart - set(re.findall(r"`(\w+)`", page)) == set()
+
+
 def _lines(path: Path) -> int:
     return len(path.read_text().splitlines())
+
+
+def _anys(tree: ast.AST) -> int:
+    """How often types are left open, those that are written as text included."""
+    count = 0
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id="Any") | ast.Attribute(attr="Any"):
+                count += 1
+            case ast.Call(func=ast.Name(id="cast"), args=[ast.Constant(value=str(text)), _]):
+                count += len(re.findall(r"\bAny\b", text))
+    return count
 
 
 def _defined(path: Path) -> set[str]:
@@ -128,6 +180,16 @@ def _bound_names(tree: ast.AST) -> Iterator[str]:
                 | ast.MatchAs(name=str(name))
                 | ast.MatchStar(name=str(name))
             ):
+                yield name
+
+
+def _declared_types(tree: ast.Module) -> Iterator[str]:
+    """The classes, aliases and variables of types that a module declares."""
+    for node in tree.body:
+        match node:
+            case ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)]):
                 yield name
 
 
@@ -160,7 +222,6 @@ def _top_level_imports(path: Path) -> set[str]:
     return {name.split(".")[0] for name in names}
 
 
-@pytest.mark.xdist_group("house")
 def test_groups_stay_together(request: pytest.FixtureRequest) -> None:
     """The processes of `make test` are told by the ids of tests which ones share what they make."""
     if getattr(request.config.option, "loadgroup", False):

@@ -33,6 +33,10 @@ VIEWS = {
     "less": "SELECT a.w, MIN(b.v), AVG(a.k) FROM a, b WHERE a.k < b.k GROUP BY a.w",
     "not equal": "SELECT COUNT(*) AS n FROM a, b WHERE a.w <> b.w AND a.v > b.v",
     "cross": "SELECT SUM(a.v * b.v) AS s FROM a, b",
+    "sums of both": "SELECT b.w, SUM(a.v - b.v) AS d, COUNT(*) FROM a, b WHERE a.v > b.v "
+    "GROUP BY b.w",
+    "averages of both": "SELECT a.w, AVG(b.v - 2 * a.v), SUM(a.v * b.v + a.v) FROM a, b "
+    "WHERE a.v BETWEEN b.v - 1 AND b.v + 3 AND a.k <> b.k GROUP BY a.w",
     "rows": "SELECT a.k, b.w FROM a, b WHERE a.v + b.v = 4",
     "three": "SELECT c.w, COUNT(*) FROM a, b, c WHERE a.k = b.k AND b.v < c.v GROUP BY c.w",
     "three bands": "SELECT COUNT(*) FROM a, b, c WHERE a.v < b.v AND b.v < c.v AND a.k <> c.k",
@@ -43,7 +47,9 @@ VIEWS = {
     "exists": "SELECT a.k FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.v > a.v)",
     "outer": "SELECT a.k, b.v FROM a LEFT JOIN b ON a.v < b.v",
 }
-ON_A_GRID = {"band", "less", "not equal", "rows", "static"}
+ON_A_GRID = dict.fromkeys(("band", "less", "not equal", "sums of both", "rows", "static"), 4)
+ON_A_GRID["averages of both"] = 7
+"""Views on a grid, and of how many workers at least: two maps a side are twice the copies."""
 
 
 def compiled(sql: str, strategy: Strategy = "higher-order") -> Program:
@@ -75,7 +81,7 @@ def test_grids(name: str, workers: int, seed: int) -> None:
     delivered = random.random() < 0.7
     distributed = spread(program, workers, deliver=delivered)
     slices = [p.at for p in distributed.maps if isinstance(p.at, Slice)]
-    if name in ON_A_GRID and workers >= 4 and delivered:
+    if workers >= ON_A_GRID.get(name, workers + 1) and delivered:
         assert slices, "nothing is on a grid"
         assert any("on a grid of" in word for word in distributed.placement.words)
     tables = {"s": rows(random, 6)} if name == "static" else {}

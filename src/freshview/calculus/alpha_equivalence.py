@@ -166,7 +166,7 @@ def _match(a: Expr, b: Expr, r: Renaming) -> Iterator[None]:
         case Mul(xs), Mul(ys) if r.ordered and len(xs) == len(ys):
             yield from _sequence(xs, ys, r)
         case (Add(xs), Add(ys)) | (Mul(xs), Mul(ys)) if len(xs) == len(ys):
-            yield from _bag(xs, ys, r)
+            yield from _commuting(xs, ys, r)
         case Sum(ks, x), Sum(ls, y):
             for _ in _match(x, y, r):
                 if {r.there.get(k) for k in ks} == set(ls):
@@ -196,7 +196,7 @@ def _sequence(xs: tuple[Expr, ...], ys: tuple[Expr, ...], r: Renaming) -> Iterat
         yield from _sequence(xs[1:], ys[1:], r)
 
 
-def _bag(xs: tuple[Expr, ...], ys: tuple[Expr, ...], r: Renaming) -> Iterator[None]:
+def _commuting(xs: tuple[Expr, ...], ys: tuple[Expr, ...], r: Renaming) -> Iterator[None]:
     """Match commuting parts in any order, the rarest shape first to cut the search."""
     if not xs:
         yield
@@ -206,4 +206,4 @@ def _bag(xs: tuple[Expr, ...], ys: tuple[Expr, ...], r: Renaming) -> Iterator[No
     for j, y in enumerate(ys):
         if wanted[j] == shape(xs[first]):
             for _ in _match(xs[first], y, r):
-                yield from _bag(xs[:first] + xs[first + 1 :], ys[:j] + ys[j + 1 :], r)
+                yield from _commuting(xs[:first] + xs[first + 1 :], ys[:j] + ys[j + 1 :], r)

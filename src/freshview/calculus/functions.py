@@ -30,7 +30,7 @@ from freshview.calculus.types import (
     common,
     ring,
 )
-from freshview.errors import BadValue, FreshviewError, UnknownName
+from freshview.errors import BadValue, FreshviewError, UnknownFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Functions:
 
     def __getitem__(self, name: str) -> Function:
         if name not in self.known:
-            raise UnknownName(
+            raise UnknownFunction(
                 f"there is no function '{name}'", instead="register it with register_function"
             )
         return self.known[name]

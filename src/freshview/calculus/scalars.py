@@ -93,7 +93,7 @@ def like(text: str, pattern: str, escape: str = ESCAPE) -> bool:
     return like_pattern(pattern, escape).fullmatch(text) is not None
 
 
-def extreme(pick: Callable[..., Any]) -> Callable[..., Value]:
+def extreme(pick: Callable[..., Value]) -> Callable[..., Value]:
     """The greatest or the least of the arguments, of which there may be one.
 
     >>> extreme(max)("abc"), extreme(min)(3, 2)

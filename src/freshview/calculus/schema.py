@@ -54,6 +54,16 @@ class Relation:
         return tuple(c.type for c in self.columns)
 
 
+POLICIES = ("auto", "incremental", "strict", "full")
+"""How far a view may be recomputed.
+
+- `auto`: it is kept by what costs least, by deltas or recomputed.
+- `incremental`: by deltas wherever that is possible, whatever it costs.
+- `strict`: by deltas, or refused with the node that would be recomputed.
+- `full`: it is recomputed after changes.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A view as the user sees it: columns, and the term that defines them.
@@ -64,7 +74,7 @@ class Query:
 
     `over` are the views that the term reads as relations, by their names, with those that they
     read in their turn; each stands behind what it reads itself. `notes` are what a reader of the
-    rows may not expect.
+    rows may not expect. `policy` says how far it may be recomputed, if the view itself says so.
     """
 
     name: str
@@ -75,6 +85,7 @@ class Query:
     factorized: bool = False
     over: tuple[Query, ...] = ()
     notes: tuple[str, ...] = ()
+    policy: str = ""
 
     @property
     def terms(self) -> tuple[Expr, ...]:

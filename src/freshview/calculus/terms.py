@@ -37,7 +37,7 @@ class Interned(type):
             return Interned.known.setdefault((cls, *new.parts()), new)
 
 
-class Node(metaclass=Interned):
+class TermNode(metaclass=Interned):
     """What all terms share; equality is identity, since equal terms are one object."""
 
     __slots__ = ("__weakref__",)
@@ -52,7 +52,7 @@ class Node(metaclass=Interned):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Const(Node):
+class Const(TermNode):
     """A number, string, date ... or NULL; `type` tells 1 from 1.00 and from true."""
 
     value: Value
@@ -60,14 +60,14 @@ class Const(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Var(Node):
+class Var(TermNode):
     """The value of a bound variable."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Apply(Node):
+class Apply(TermNode):
     """A function of values; `functions.py` knows its meaning and its type.
 
     `ring` names the ring that a lifting function answers in; without it the answer is a scalar.
@@ -79,7 +79,7 @@ class Apply(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cmp(Node):
+class Cmp(TermNode):
     """1 if the comparison of two values holds, else 0."""
 
     op: Op
@@ -88,7 +88,7 @@ class Cmp(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rel(Node):
+class Rel(TermNode):
     """R(x, y): the rows of a base relation, columns renamed to variables."""
 
     name: str
@@ -96,7 +96,7 @@ class Rel(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Delta(Node):
+class Delta(TermNode):
     """(DELTA R)(x, y): the rows of the batch that updates R, deletions negative."""
 
     name: str
@@ -104,7 +104,7 @@ class Delta(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View(Node):
+class View(TermNode):
     """M[x, y]: the entries of a materialized map; `inputs` are the keys of a view cache."""
 
     name: str
@@ -113,21 +113,21 @@ class View(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Add(Node):
+class Add(TermNode):
     """Union: multiplicities add up."""
 
     terms: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mul(Node):
+class Mul(TermNode):
     """Natural join: multiplicities multiply; binds left to right. -Q is (-1) * Q."""
 
     factors: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sum(Node):
+class Sum(TermNode):
     """Group by `keys`, adding up over all the other variables that the body binds."""
 
     keys: tuple[str, ...]
@@ -135,7 +135,7 @@ class Sum(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lift(Node):
+class Lift(TermNode):
     """x := q: binds (or, if bound, tests) x to the value of q, with multiplicity 1.
 
     Every output variable of q must be bound by the context: q is one number there, 0 if it has
@@ -147,7 +147,7 @@ class Lift(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Exists(Node):
+class Exists(TermNode):
     """1 for every row of q that is there, whatever its multiplicity."""
 
     body: Expr
@@ -163,7 +163,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Top(Node):
+class Top(TermNode):
     """Per valuation of `keys`, the first `limit` rows of q by `order`: MIN, MAX, ORDER BY LIMIT.
 
     Ties are broken by the remaining variables in the order of their names.

@@ -67,6 +67,10 @@ def explain(
     switch: SwitchOption = None,
     spark: Annotated[bool, typer.Option("--spark", help="how it is spread over workers")] = False,
     dtree: DtreeOption = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="also its terms, and its program"),
+    ] = False,
     passes: Annotated[
         bool, typer.Option("--passes", help="the kernel after every pass: layout and loops")
     ] = False,
@@ -74,7 +78,7 @@ def explain(
         bool, typer.Option("--check", help="with --passes: check what each pass has made")
     ] = False,
 ) -> None:
-    """Show each stage of a view: its term after every pass, its maps, triggers and the choice."""
+    """Show how a view is kept: the choice, what it is expected to cost, its joins, its engine."""
     _check_dtree(dtree, strategy)
     switches = switches_of(switch)
     if check and not passes:
@@ -102,8 +106,10 @@ def explain(
             if dtree is not None:
                 raise
             _tell(f"no listing in M3: {e}")
-    tell = explain_on_spark if spark else explain_script
-    typer.echo("\n\n\n".join(tell(script, view, settings)))
+    if spark:
+        typer.echo("\n\n\n".join(explain_on_spark(script, view, settings)))
+    else:
+        typer.echo("\n\n\n".join(explain_script(script, view, settings, verbose=verbose)))
 
 
 @app.command("compile")

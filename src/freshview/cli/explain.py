@@ -32,7 +32,9 @@ PLACED = (
 )
 
 
-def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:
+def explain_script(
+    script: Path, name: str, settings: DatabaseSettings, *, verbose: bool = False
+) -> Iterator[str]:
     """What there is to say about the view of a name, or about all; no kernel is compiled for it.
 
     It is the plan that a database of these settings follows, each view by itself, as `--passes` has
@@ -41,7 +43,7 @@ def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Itera
     if settings.engine == "reference":
         db = read_script(script, settings)
         for view in [db.view(name)] if name else db.views:
-            yield view.explain()
+            yield view.explain(verbose=verbose)
         return
     views = [
         MaintainedView(query, used, functions, settings, number)
@@ -56,11 +58,13 @@ def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Itera
             if settings.engine == "native":
                 raise
             program = compile_queries([query], used, settings.planner_options("batch"), functions)
-            yield explain(query, program, str(why))
+            yield explain(query, program, str(why), verbose=verbose)
             continue
         in_python = settings.engine == "auto" and _starts_in_python(query, functions)
         arrival = FIRST_ROWS if in_python else ""
-        yield explain(query, plan.program, plan=plan, arrival=arrival, others=others)
+        yield explain(
+            query, plan.program, plan=plan, arrival=arrival, others=others, verbose=verbose
+        )
 
 
 def _starts_in_python(query: Query, functions: Functions) -> bool:

@@ -54,7 +54,7 @@ def blocks(steps: list[Step]) -> tuple[Block, ...]:
 
 def fuse_blocks(steps: list[Step]) -> tuple[Block, ...]:
     """The steps in few blocks; gathers and what the driver computes from them come last."""
-    first, last = _sunk(_fused([_Part.of(s) for s in steps]))
+    first, last = _split_last(_fused([_Part.of(s) for s in steps]))
     parts = _fused(first)
     for part in last:
         if parts and parts[-1].block.mode == "local":
@@ -80,7 +80,7 @@ def _fused(parts: list[_Part]) -> list[_Part]:
     return done
 
 
-def _sunk(parts: list[_Part]) -> tuple[list[_Part], list[_Part]]:
+def _split_last(parts: list[_Part]) -> tuple[list[_Part], list[_Part]]:
     """The steps, and those that can be last: gathers, and what the driver computes from them.
 
     A job ends before the driver sees a result: the fewer blocks follow, the fewer jobs.

@@ -318,8 +318,14 @@ def _uniform(tags: Iterable[Tag]) -> Iterator[Callable[[Tag], bool]]:
         yield _one_of(Dist(keys))
         yield _one_of(Dist(keys), PartitionLocal(keys), Replicated(), Everywhere())
     yield lambda t: isinstance(t, Dist | Random)
+    for line in dict.fromkeys(replace(t, keys=()) for t in distinct if isinstance(t, Slice)):
+        yield _along(line)
     yield _one_of(Replicated(), Everywhere())
     yield _one_of(Local(), Everywhere())
+
+
+def _along(line: Slice) -> Callable[[Tag], bool]:
+    return lambda t: isinstance(t, Slice) and replace(t, keys=()) == line
 
 
 def _one_of(*tags: Tag) -> Callable[[Tag], bool]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from freshview.durable.batch_log import BatchLog
 from freshview.durable.commit import read_commit
@@ -18,6 +18,8 @@ from freshview.errors import FreshviewError
 FORMAT = 5
 """The format of checkpoints; those of another one are refused."""
 
+Description: TypeAlias = dict[str, Any]
+"""What a checkpoint says of its work, by name: values of JSON."""
 
 DESCRIPTION = "pipeline"
 """The file that makes a folder a checkpoint."""
@@ -80,7 +82,7 @@ def check_new(folder: Folder, place: str) -> None:
 
 
 @contextmanager
-def new_checkpoint(folder: Folder, description: Mapping[str, Any]) -> Iterator[None]:
+def new_checkpoint(folder: Folder, description: Mapping[str, object]) -> Iterator[None]:
     """Write the description of a new checkpoint, and delete it if what follows fails."""
     folder.write(DESCRIPTION, json.dumps({"format": FORMAT, **description}).encode(), new=True)
     try:
@@ -92,7 +94,7 @@ def new_checkpoint(folder: Folder, description: Mapping[str, Any]) -> Iterator[N
         raise
 
 
-def described(place: str, key: str, what: str) -> dict[str, Any]:
+def described(place: str, key: str, what: str) -> Description:
     """The description in a checkpoint of some kind of work, which is known by a key in it."""
     description = describe(folder_at(place))
     if description is None:
@@ -111,7 +113,7 @@ def delete_description(folder: Folder) -> None:
         folder.delete([DESCRIPTION])
 
 
-def describe(folder: Folder) -> dict[str, Any] | None:
+def describe(folder: Folder) -> Description | None:
     """The description in a checkpoint; None where there is none."""
     data = folder.read(DESCRIPTION)
     return None if data is None else dict(json.loads(data))

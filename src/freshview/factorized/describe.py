@@ -62,7 +62,7 @@ def show_view_tree(h: Hybrid) -> list[str]:
     drawn = branches(roots, _children, title)
     width = max(map(len, drawn))
     return [
-        f"{line:<{width}}   {_fate(t, h)}".rstrip() for line, t in zip(drawn, nodes, strict=True)
+        f"{line:<{width}}   {_storage(t, h)}".rstrip() for line, t in zip(drawn, nodes, strict=True)
     ]
 
 
@@ -70,7 +70,7 @@ def _children(t: Tree) -> Sequence[Tree]:
     return t.children if isinstance(t, TreeNode) else ()
 
 
-def _fate(t: Tree, h: Hybrid) -> str:
+def _storage(t: Tree, h: Hybrid) -> str:
     if isinstance(t, Leaf):
         if t.atom.name in h.static:
             return "table"

@@ -17,10 +17,10 @@ def materialized(
     Rows of a `static` table are read where they are; the counts of an indicator are always kept,
     for they tell when it turns on and off.
     """
-    return tuple(_kept(root, None, updated, static))
+    return tuple(_materialized(root, None, updated, static))
 
 
-def _kept(
+def _materialized(
     t: Tree, parent: TreeNode | None, updated: frozenset[str], static: frozenset[str]
 ) -> Iterator[Tree]:
     beside = relations(parent) - relations(t) if parent is not None else None
@@ -31,4 +31,4 @@ def _kept(
     if beside is None or t.listed or updated & beside.keys():
         yield t
     for child in t.children:
-        yield from _kept(child, t, updated, static)
+        yield from _materialized(child, t, updated, static)

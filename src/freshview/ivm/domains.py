@@ -56,7 +56,7 @@ def extract_domain(
     >>> [show(p) for p in extract_domain(read("(DELTA R)(a) * S(a)"), small=frozenset("S"))]
     ['Exists((DELTA R)(a))', 'Exists(S(a))']
     """
-    thin = _thinned(e)
+    thin = _with_inner_sums(e)
     for through in (False, True):
         extraction = _Extraction(known, through, small)
         parts = extraction.domain(thin)
@@ -64,7 +64,7 @@ def extract_domain(
             parts = extraction.project(parts, keys)
         if outs(mul(*parts)) & (outs(e) if keys is None else keys):
             break
-    return tuple(_apart(p) for p in parts)
+    return tuple(_with_own_variables(p) for p in parts)
 
 
 def common_domain(domains: tuple[Parts, ...], known: frozenset[str] = frozenset()) -> Parts:
@@ -78,7 +78,7 @@ def common_domain(domains: tuple[Parts, ...], known: frozenset[str] = frozenset(
     return _Extraction(known, through=False).union(list(domains))
 
 
-def _thinned(e: Expr) -> Expr:
+def _with_inner_sums(e: Expr) -> Expr:
     """Sum[a](dR(a, b, c) * f(b)) => Sum[a](Sum[a, b](dR(a, b, c)) * f(b)), in every Sum.
 
     Changes that cancel out in all the columns that are asked for touch nothing, and a domain of
@@ -102,7 +102,7 @@ def _thinned(e: Expr) -> Expr:
     return bottom_up(e, rule)
 
 
-def _apart(e: Expr) -> Expr:
+def _with_own_variables(e: Expr) -> Expr:
     """Rename the local variables of a domain, which stands beside the term it came from."""
     local = variables(e) - free(e)
     return rename(e, {v: f"{v}_d" for v in sorted(local)})

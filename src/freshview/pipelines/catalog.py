@@ -63,7 +63,8 @@ class PipelineCatalog(ABC):
                     instead="declare it with CREATE VIEW, or in a database of this process",
                 )
         self.catalog = catalog
-        self.queries.update({q.name.lower(): q for q in queries})
+        known = self.queries | {q.name.lower(): q for q in queries}
+        self.queries = {name: q for name, q in known.items() if name in catalog.views}
 
     def define(
         self, query: Query, strategy: Strategy, *, order: str = "", reference: str = ""

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pyarrow as pa
 
 from freshview.calculus.schema import Relation
+from freshview.durable.batch_log import Note
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.columns import COUNT, table_of
@@ -58,7 +58,7 @@ def in_time(
     arrivals: Mapping[str, DecodedBatch],
     streams: Mapping[str, Relation],
     catalog: Catalog,
-    note: Mapping[str, Any],
+    note: Note,
 ) -> InTime:
     """Part the late rows from a batch, by the watermarks of the version before it."""
     times = times_of(note, catalog)
@@ -86,7 +86,7 @@ def in_time(
     return InTime(kept, late, times)
 
 
-def times_of(note: Mapping[str, Any], catalog: Catalog) -> EventTimes:
+def times_of(note: Note, catalog: Catalog) -> EventTimes:
     """How far the time of streams had come at the version of a note."""
     times = EventTimes()
     times.by_stream.update(read_times(note.get(TIMES, {}), catalog))
@@ -94,7 +94,7 @@ def times_of(note: Mapping[str, Any], catalog: Catalog) -> EventTimes:
 
 
 def watermarks(
-    marks: Iterable[Relation], catalog: Catalog, note: Mapping[str, Any]
+    marks: Iterable[Relation], catalog: Catalog, note: Note
 ) -> tuple[dict[str, pa.Table], dict[str, list[object]]]:
     """Changes that tell the views of the watermarks of a note, where they do not know them yet."""
     times = times_of(note, catalog).by_stream
@@ -111,7 +111,7 @@ def watermarks(
     return changes, known
 
 
-def note_of(times: EventTimes) -> dict[str, Any]:
+def note_of(times: EventTimes) -> dict[str, object]:
     """What a note says of the time of streams; nothing where none has a time."""
     shown = {name: list(pair) for name, pair in show_times(times).items()}
     return {TIMES: shown} if shown else {}

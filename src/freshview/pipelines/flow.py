@@ -39,7 +39,7 @@ from freshview.spark.batches.split_batch import split_load
 from freshview.spark.batches.validate import Batch, as_table, validated
 from freshview.spark.nodes.attach_kernels import attach_kernels
 from freshview.spark.nodes.checkpoint import check_nodes, reopen, save_pipeline
-from freshview.spark.nodes.node import READY, Node, read_routine
+from freshview.spark.nodes.node import READY, ProgramNode, read_routine
 from freshview.spark.nodes.query_result import query_result
 from freshview.spark.nodes.reference_node import batch_of
 from freshview.spark.nodes.view_work import ViewWork, tables_name
@@ -226,7 +226,7 @@ class Flow(Versions):
         placement = next(h for h in readout.maps if h.name == readout.result)
         now = self._commit_log.commit
         reader = self._safely(lambda: self._coordinator.read(read_routine(query), now))
-        node = cast("Node | None", reader)
+        node = cast("ProgramNode | None", reader)
         return query_result(
             readout,
             node.send(read_routine(query), placement.name) if node else batch_of(placement, {}),

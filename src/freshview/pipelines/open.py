@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
@@ -29,7 +29,7 @@ def pipeline(
     trigger: str = "",
     strategy: Strategy = "auto",
     strict: bool = False,
-    switches: Switches | Mapping[str, Any] | None = None,
+    switches: Switches | Mapping[str, object] | None = None,
     packages: Sequence[str] = (),
     dead_letters: str | Path | None = None,
     log: str | Path | None = None,

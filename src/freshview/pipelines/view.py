@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -117,7 +117,7 @@ class PipelineView:
         wanted = [(names.index(name.lower()), value) for name, value in key.items()]
         return [row for row in self.rows() if all(row[i] == value for i, value in wanted)]
 
-    def to_pylist(self) -> list[dict[str, Any]]:
+    def to_pylist(self) -> list[dict[str, Value]]:
         """The rows as mappings from column names to values."""
-        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        rows: list[dict[str, Value]] = self.to_arrow().to_pylist()
         return rows

@@ -66,7 +66,7 @@ writes of an ordered index for each group of a change, against a sort of all the
 
 
 @dataclass(frozen=True)
-class Plan:
+class Candidate:
     """A program, what it was compiled with, what it is estimated to cost, and its name."""
 
     name: str
@@ -83,9 +83,9 @@ def choose(
 ) -> tuple[Program, tuple[str, ...]]:
     """The cheapest program found, and the words that say why."""
 
-    def plan(name: str, options: DeltaOptions) -> Plan:
+    def plan(name: str, options: DeltaOptions) -> Candidate:
         program = compile_queries(queries, relations, options, functions)
-        return Plan(name, options, program, model.cost(program))
+        return Candidate(name, options, program, model.cost(program))
 
     model = ProgramCostModel(options.statistics)
     mode = options.switches.set(DeltaOptions(mode=options.mode))
@@ -108,8 +108,8 @@ def choose(
 
 
 def _best(
-    allowed: list[Plan], plan: Callable[[str, DeltaOptions], Plan], options: PlanOptions
-) -> tuple[Plan, list[str]]:
+    allowed: list[Candidate], plan: Callable[[str, DeltaOptions], Candidate], options: PlanOptions
+) -> tuple[Candidate, list[str]]:
     """The best of the whole plans, each with the single changes that pay.
 
     Estimates are rough: of the plans that are nearly as good, the one that keeps the most.
@@ -131,8 +131,8 @@ def _best(
 
 
 def _in_order(
-    best: Plan, plan: Callable[[str, DeltaOptions], Plan], options: PlanOptions
-) -> tuple[Plan, list[str]]:
+    best: Candidate, plan: Callable[[str, DeltaOptions], Candidate], options: PlanOptions
+) -> tuple[Candidate, list[str]]:
     """A plan with the rows in order that a LIMIT chooses from, where that pays.
 
     How many groups there are decides, and that is what is known least: unless sizes are known, a
@@ -167,7 +167,7 @@ def _view_tree(
     mode: DeltaOptions,
     statistics: Statistics,
     functions: Functions,
-) -> Plan | None:
+) -> Candidate | None:
     """The plan over view trees, if the queries are aggregates, and one of them is over a join."""
     if all(len(relations_of(q.term)) < 2 for q in queries):
         return None
@@ -176,7 +176,7 @@ def _view_tree(
         program = factorized.compile_queries(queries, relations, options, functions)
     except NotFactorized:
         return None
-    return Plan("factorized", mode, program, ProgramCostModel(statistics).cost(program))
+    return Candidate("factorized", mode, program, ProgramCostModel(statistics).cost(program))
 
 
 def _strategies(mode: DeltaOptions, atoms: int) -> list[tuple[str, DeltaOptions]]:
@@ -218,15 +218,15 @@ def recomputed(program: Program) -> bool:
 class _Search:
     """What the steps of a descent share: how plans are compiled, and how much of it is left."""
 
-    plan: Callable[[str, DeltaOptions], Plan]
+    plan: Callable[[str, DeltaOptions], Candidate]
     strict: bool
     left: int = MOST_STATEMENTS
 
     def cheapest(
-        self, best: Plan, moves: Iterable[tuple[DeltaOptions, str]], worthwhile: float
-    ) -> tuple[Plan, str] | None:
+        self, best: Candidate, moves: Iterable[tuple[DeltaOptions, str]], worthwhile: float
+    ) -> tuple[Candidate, str] | None:
         """The best single change of a plan, and its words, if one promises to be worthwhile."""
-        better: list[tuple[Plan, str]] = []
+        better: list[tuple[Candidate, str]] = []
         for options, words in moves:
             if self.left <= 0:
                 break
@@ -240,8 +240,8 @@ class _Search:
 
 
 def _descend(
-    best: Plan, plan: Callable[[str, DeltaOptions], Plan], options: PlanOptions
-) -> tuple[Plan, list[str]]:
+    best: Candidate, plan: Callable[[str, DeltaOptions], Candidate], options: PlanOptions
+) -> tuple[Candidate, list[str]]:
     """Take the best single change as long as it pays."""
     changes: list[str] = []
     worthwhile = ROW_BY_ROW if best.options.mode == "tuple" else WORTHWHILE
@@ -262,7 +262,7 @@ def _descend(
     return best, changes
 
 
-def _words(best: Plan, tried: list[Plan], options: PlanOptions) -> tuple[str, ...]:
+def _words(best: Candidate, tried: list[Candidate], options: PlanOptions) -> tuple[str, ...]:
     """What was chosen, and what the plans that differ from it would cost.
 
     A kernel does less than that where an ordered index takes the place of a walk.
@@ -278,7 +278,7 @@ def _words(best: Plan, tried: list[Plan], options: PlanOptions) -> tuple[str, ..
     )
 
 
-def _why_not(p: Plan, best: Plan, strict: bool) -> str:
+def _why_not(p: Candidate, best: Candidate, strict: bool) -> str:
     """Why a plan was passed over that is estimated to cost less than the chosen one."""
     if p.cost >= best.cost:
         return ""

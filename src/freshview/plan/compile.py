@@ -17,6 +17,7 @@ from freshview.ivm import compile as ivm
 from freshview.ivm.options import DeltaOptions
 from freshview.plan.choose import choose, recomputed
 from freshview.plan.options import PlanOptions, Strategy
+from freshview.plan.policies import under_policy
 from freshview.program.expiry import with_expiry
 from freshview.program.terms import Program
 
@@ -31,7 +32,7 @@ def compile_queries(
     functions: Functions = BUILTINS,
 ) -> Program:
     """The program that maintains the queries; its notes say what was chosen and why."""
-    options = options or PlanOptions()
+    options = under_policy(options or PlanOptions(), queries)
     options = replace(options, switches=options.switches.over(relations))
     if any(q.factorized for q in queries):
         return factorized_result(queries, relations, options, functions).factorized.program
@@ -56,7 +57,8 @@ def compile_queries(
         words = (f"strategy: {options.strategy}, as asked for",)
     if products and by_factors is None:
         words = (*words, *(f"products of {name} are listed row by row" for name in products))
-    words = (*words[:1], *options.switches.words(), *_said(queries), *words[1:])
+    policies = dict.fromkeys(f"policy: {q.policy}" for q in queries if q.policy)
+    words = (*policies, *words[:1], *options.switches.words(), *_said(queries), *words[1:])
     program = replace(program, notes=(*words, *program.notes))
     if options.strict:
         _refuse_recomputation(program, options.strategy)

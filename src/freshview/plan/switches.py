@@ -113,7 +113,7 @@ def at_most(limit: int | None, depth: int | None) -> int | None:
     return min(limit, depth)
 
 
-def read_switches(values: Switches | Mapping[str, Any] | None) -> Switches:
+def read_switches(values: Switches | Mapping[str, object] | None) -> Switches:
     """Switches by their names.
 
     >>> read_switches({"depth": 1, "recompute": [("total", "items")]}).words()

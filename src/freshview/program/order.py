@@ -63,15 +63,15 @@ def _after_writers(statements: list[Statement], maps: Mapping[str, Map]) -> list
 
 def _sorted(statements: list[Statement], waits: Iterable[tuple[int, int]]) -> list[Statement]:
     """Topological order, otherwise as given; a pair says that one place waits for the other."""
-    followers: dict[int, set[int]] = defaultdict(set)
+    successors: dict[int, set[int]] = defaultdict(set)
     for late, early in waits:
-        followers[early].add(late)
-    left = Counter(late for later in followers.values() for late in later)
+        successors[early].add(late)
+    left = Counter(late for later in successors.values() for late in later)
     ready = [i for i in range(len(statements)) if not left[i]]
     done: list[int] = []
     while ready:
         done.append(heappop(ready))
-        for late in followers[done[-1]]:
+        for late in successors[done[-1]]:
             left[late] -= 1
             if not left[late]:
                 heappush(ready, late)

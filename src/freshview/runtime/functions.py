@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from freshview.calculus.casts import CASTS
 from freshview.calculus.functions import Function, failed
 from freshview.calculus.rows import conform, expected
 from freshview.calculus.types import Type, Value, read_type
 from freshview.errors import BadValue, FreshviewError, TypeProblem
+
+T = TypeVar("T")
 
 OPERATORS = frozenset(
     (
@@ -84,3 +86,11 @@ def _arity(function: Callable[..., object]) -> tuple[int, int]:
     takes = [p for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     most = 1 << 30 if any(p.kind == p.VAR_POSITIONAL for p in kinds) else len(takes)
     return sum(p.default is p.empty for p in takes), most
+
+
+def without(functions: Iterable[T], function: T) -> list[T]:
+    """A list without the first of its members that is this one, if there is one."""
+    left = list(functions)
+    if function in left:
+        left.remove(function)
+    return left

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from freshview.errors import FreshviewError
-
-Array: TypeAlias = NDArray[Any]
+from freshview.signal.arrays import Array
 
 Evaluate: TypeAlias = Callable[[Array, Array, Array], Array]
 """From `n` beats, the times `[history, n]` and the values `[history, n, ...]` of their reference
@@ -75,7 +74,7 @@ class Interpolator(Protocol):
         """Forget the points that are too far before `t`."""
         ...
 
-    def add_point(self, t: int, value: Any) -> None:
+    def add_point(self, t: int, value: ArrayLike) -> None:
         """Take in the next reference point."""
         ...
 
@@ -83,12 +82,12 @@ class Interpolator(Protocol):
         """Whether there are points enough for a value at `t`."""
         ...
 
-    def interpolate(self, t: int) -> Any:
+    def interpolate(self, t: int) -> ArrayLike:
         """The value at `t`."""
         ...
 
 
-def constant(value: Any, window: int) -> Policy:
+def constant(value: complex, window: int) -> Policy:
     """The same value at all beats between two points."""
 
     def evaluate(beats: Array, times: Array, values: Array) -> Array:
@@ -157,7 +156,7 @@ def pointwise(start: Callable[[], Interpolator], *, history: int, window: int) -
     """
 
     def evaluate(beats: Array, times: Array, values: Array) -> Array:
-        result: Any = np.ma.MaskedArray(np.empty_like(values[0]), mask=True)
+        result = np.ma.MaskedArray(np.empty_like(values[0]), mask=True)
         for k, beat in enumerate(beats.tolist()):
             state = start()
             for t, value in zip(times[:, k].tolist(), values[:, k], strict=True):

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from freshview.errors import FreshviewError
+from freshview.signal.arrays import Array
 
-Array: TypeAlias = NDArray[Any]
 Recompute: TypeAlias = Callable[[Array], Array]
 Update: TypeAlias = Callable[[Array, Array, Array], Array]
 """From the results of the windows before, the samples that left (`old`) and those that came

@@ -12,18 +12,16 @@ set of events alone, so that a query over a file and over any split of it into b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from freshview.errors import FreshviewError
+from freshview.signal.arrays import Array, Condition, Projection, ValueFunction
 from freshview.signal.policies import Policy
 from freshview.signal.steps import Aggregate, DigitalFilter, Step
 
-Array: TypeAlias = NDArray[Any]
 Payload: TypeAlias = dict[str, Array]
 
 Kind: TypeAlias = Literal["double", "complex", "int", "bool", "string"]
@@ -100,7 +98,7 @@ class Where:
     """The events for which a function of whole columns is true."""
 
     input: Term
-    predicate: Callable[[Any], Any]
+    predicate: Condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ class Select:
     """Events with another payload, a function of whole columns."""
 
     input: Term
-    function: Callable[[Any], Any]
+    function: Projection
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +187,7 @@ class Points:
 
     input: Term
     grid: Grid
-    function: Callable[[Array, Any], Any] | None = None
+    function: ValueFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +197,7 @@ class Sample:
     input: Term
     grid: Grid
     policy: Policy | None = None
-    function: Callable[[Array, Any], Any] | None = None
+    function: ValueFunction | None = None
     """The value as a function of time and payload; without one, the payload."""
 
 

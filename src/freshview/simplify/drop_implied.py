@@ -16,11 +16,11 @@ def drop_implied(e: Expr) -> Expr | None:
     if not isinstance(e, Mul):
         return None
     changes = [f for f in e.factors if isinstance(f, Delta)]
-    kept = [f for f in e.factors if not any(_says_nothing(f, d) for d in changes)]
+    kept = [f for f in e.factors if not any(_is_implied(f, d) for d in changes)]
     return mul(*kept) if len(kept) < len(e.factors) else None
 
 
-def _says_nothing(f: Expr, change: Delta) -> bool:
+def _is_implied(f: Expr, change: Delta) -> bool:
     if not isinstance(f, Exists):
         return False
     keys: tuple[str, ...]

@@ -41,7 +41,7 @@ def loops(e: Expr, bound: Names = frozenset()) -> int:
     >>> loops(read("R(a, x) * (y := Sum[](S(a, b) * T(b, c)))"))
     1
     """
-    links = frozenset(v for v, n in _meetings(e).items() if n > 1)
+    links = frozenset(v for v, n in _atoms_by_variable(e).items() if n > 1)
     return _nested(e, bound, links)[0]
 
 
@@ -69,7 +69,7 @@ def walks(e: Expr, bound: Names = frozenset()) -> bool:
             return False
 
 
-def _meetings(e: Expr) -> Counter[str]:
+def _atoms_by_variable(e: Expr) -> Counter[str]:
     """How many atoms that run together bind a variable."""
     match e:
         case Const() | Var() | Apply() | Cmp() | Lift():
@@ -77,14 +77,14 @@ def _meetings(e: Expr) -> Counter[str]:
         case Rel() | Delta() | View():
             return Counter(outs(e))
         case Mul(factors):
-            return sum((_meetings(f) for f in factors), Counter())
+            return sum((_atoms_by_variable(f) for f in factors), Counter())
         case Add(terms):
             most: Counter[str] = Counter()
             for t in terms:
-                most |= _meetings(t)
+                most |= _atoms_by_variable(t)
             return most
         case Sum(_, body) | Exists(body) | Top(_, _, _, body):
-            return _meetings(body)
+            return _atoms_by_variable(body)
         case _:
             assert_never(e)
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
 from freshview.calculus.schema import Query, Relation, row_types
-from freshview.calculus.scope import relations
+from freshview.calculus.scope import base_relations, relations
 from freshview.calculus.terms import Expr
 from freshview.errors import AmbiguousName, UnknownName
 
 if TYPE_CHECKING:
     from freshview.sql.cpp_header import Header
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,20 @@ class Catalog:
         """Whether a relation or a view has this name."""
         return name.lower() in self.relations or name.lower() in self.views
 
+    def names(self) -> set[str]:
+        """The names of all relations, views and their parts."""
+        return {r.name for r in self.relations.values()} | self._derived().keys()
+
+    def declared_as(self, path: str) -> str:
+        """The name under which something is declared: the whole path, or what stands at its end.
+
+        Nothing is declared under one that is not known.
+        """
+        name = path
+        while not self.has(name) and "." in name:
+            name = name.partition(".")[2]
+        return name if self.has(name) else path
+
     def relation(self, name: str) -> Relation:
         """The base relation of this name."""
         if str(name).lower() not in self.relations:
@@ -82,6 +99,10 @@ class Catalog:
             sources=MappingProxyType(dict(sources)),
         )
 
+    def with_parts(self, parts: Iterable[Query]) -> Catalog:
+        """The catalog with parts of a query that is on its way."""
+        return replace(self, views={**self.views, **{q.name: q for q in parts}})
+
     def with_view(self, query: Query) -> Catalog:
         """The catalog with one more view."""
         self._refuse_second(query.name)
@@ -98,8 +119,37 @@ class Catalog:
                     f"the view '{query.name}' reads '{self.views[key].name}'",
                     instead=f"replace '{query.name}' first, or choose another name",
                 )
-        left = {k: q for k, q in self.views.items() if k != key}
-        return replace(self, views=MappingProxyType(left))
+        return self.without([key])
+
+    def dropped(self, kind: str, name: str, if_exists: bool) -> Catalog:
+        """The catalog without a view, a table or a stream of this name; nobody may read it."""
+        key = name.lower()
+        if kind == "VIEW":
+            if if_exists and key not in self.views:
+                return self
+            self.view(name)
+            return self.without_view(name)
+        if if_exists and key not in self.relations:
+            return self
+        relation = self.relation(name)
+        for query in self.views.values():
+            if relation.name in base_relations(query):
+                raise AmbiguousName(
+                    f"the view '{query.name}' reads '{relation.name}'",
+                    instead=f"drop '{query.name}' first",
+                )
+        return self.without([key])
+
+    def without(self, names: Collection[str]) -> Catalog:
+        """The catalog without relations and views of these names, in lower case."""
+        if not names:
+            return self
+        return replace(
+            self,
+            relations=_without(self.relations, names),
+            views=_without(self.views, names),
+            sources=_without(self.sources, names),
+        )
 
     def with_function(self, function: Function) -> Catalog:
         """The catalog with one more scalar function, or another one of that name."""
@@ -119,18 +169,32 @@ class Catalog:
 
     def views_read(self, term: Expr) -> tuple[Query, ...]:
         """The views that a term reads as relations, each behind those that it reads itself."""
-        views = {q.name: q for q in self.views.values()}
+        derived = self._derived()
         over: dict[str, Query] = {}
-        for name in sorted(relations(term) & views.keys()):
-            over |= {q.name: q for q in views[name].over}
-            over[name] = replace(views[name], over=(), order=())
+
+        def add(e: Expr) -> None:
+            for name in sorted(relations(e) & derived.keys() - over.keys()):
+                add(derived[name].term)
+                over[name] = derived[name]
+
+        add(term)
         return tuple(over.values())
+
+    def _derived(self) -> dict[str, Query]:
+        """The views and their parts: what a term may read beside base relations."""
+        views = self.views.values()
+        parts = {p.name: p for q in views for p in q.over}
+        return parts | {q.name: replace(q, over=(), order=()) for q in views}
 
     def schema(self) -> Schema:
         """The column types of all relations, and of views read as such, for type inference."""
-        types = row_types(self.relations.values(), self.views.values())
+        types = row_types(self.relations.values(), self._derived().values())
         return Schema(types, functions=self.functions)
 
     def _refuse_second(self, name: str) -> None:
-        if self.has(name):
+        if self.has(name) or name in self._derived():
             raise AmbiguousName(f"'{name}' is already declared", instead="choose another name")
+
+
+def _without(named: Mapping[str, T], names: Collection[str]) -> Mapping[str, T]:
+    return MappingProxyType({k: x for k, x in named.items() if k not in names})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
 from freshview.calculus.schema import Query
-from freshview.errors import FreshviewError
+from freshview.errors import FreshviewError, UnsupportedSql
 from freshview.sql.catalog import Catalog
 from freshview.sql.cpp_header import read_header
 from freshview.sql.lower.view import lower
 from freshview.sql.parse.statements import parse
-from freshview.sql.statements import CreateRelation, CreateType, CreateView
+from freshview.sql.statements import CreateRelation, CreateType, CreateView, Drop, Statement
 
 EMPTY = Catalog()
 
@@ -16,41 +20,74 @@ EMPTY = Catalog()
 def load(
     text: str, file: str = "<text>", catalog: Catalog = EMPTY, *, default_name: str = "query"
 ) -> tuple[Catalog, list[Query]]:
-    """Execute the statements of a script.
+    """Execute the declarations of a script.
 
-    Bare SELECTs are named `default_name`, or `default_name`_1, _2 ... if there are several. The
-    catalog that was passed in stays as it is, so an error leaves nothing half-created.
+    Bare SELECTs are named `default_name`, or `default_name`_1, _2 ... if there are several, or if
+    the catalog knows that name. The catalog that was passed in stays as it is, so an error leaves
+    nothing half-created.
 
     >>> catalog, queries = load("CREATE STREAM r (a INT); SELECT COUNT(*) FROM r; SELECT a FROM r")
     >>> [q.name for q in queries], catalog.relation("R").columns[0].name
     (['query_1', 'query_2'], 'a')
     """
     statements = parse(text, file)
-    bare = [s for s in statements if isinstance(s, CreateView) and s.name is None]
-    queries: list[Query] = []
+    bare = sum(isinstance(s, CreateView) and s.name is None for s in statements)
+    loading = _Loading(file, catalog, _free_names(default_name, bare, catalog))
     for statement in statements:
         try:
-            if isinstance(statement, CreateRelation):
-                if statement.if_missing and catalog.has(statement.relation.name):
-                    continue
-                catalog = catalog.with_relation(statement.relation, statement.source)
-                continue
-            if isinstance(statement, CreateType):
-                header = read_header(statement.path, statement.name, file)
-                catalog = catalog.with_type(header)
-                continue
-            name = statement.name
-            if name is None:
-                number = "" if len(bare) == 1 else f"_{bare.index(statement) + 1}"
-                name = default_name + number
-            if statement.if_missing and catalog.has(name):
-                continue
-            if statement.replaces:
-                catalog = catalog.without_view(name)
-                queries = [q for q in queries if q.name.lower() != name.lower()]
-            query = lower(statement, catalog, name)
-            catalog = catalog.with_view(query)
-            queries.append(query)
+            loading.execute(statement)
         except FreshviewError as problem:
             raise problem.located(statement.at) from None
-    return catalog, queries
+    return loading.catalog, loading.queries
+
+
+def _free_names(default_name: str, bare: int, catalog: Catalog) -> Iterator[str]:
+    """Names for SELECTs by themselves that the catalog does not know."""
+    if bare == 1 and not catalog.has(default_name):
+        yield default_name
+    yield from (n for i in count(1) if not catalog.has(n := f"{default_name}_{i}"))
+
+
+@dataclass
+class _Loading:
+    """A script on its way: what is declared so far, and the queries."""
+
+    file: str
+    catalog: Catalog
+    names: Iterator[str]
+    queries: list[Query] = field(default_factory=list)
+
+    def execute(self, statement: Statement) -> None:
+        """Take over what a statement declares."""
+        if isinstance(statement, CreateRelation):
+            relation = statement.relation
+            if not (statement.if_missing and self.catalog.has(relation.name)):
+                self.catalog = self.catalog.with_relation(relation, statement.source)
+        elif isinstance(statement, CreateType):
+            header = read_header(statement.path, statement.name, self.file)
+            self.catalog = self.catalog.with_type(header)
+        elif isinstance(statement, CreateView):
+            self._view(statement, statement.name or next(self.names))
+        elif isinstance(statement, Drop):
+            self.catalog = self.catalog.dropped(statement.kind, statement.name, statement.if_exists)
+            self._forget(statement.name)
+        else:
+            what = type(statement).__name__.upper()
+            raise UnsupportedSql(
+                f"{what} is not supported among declarations",
+                instead="execute it in a database of this process, with execute() or sql()",
+            )
+
+    def _view(self, statement: CreateView, name: str) -> None:
+        if statement.if_missing and self.catalog.has(name):
+            return
+        if statement.replaces:
+            self.catalog = self.catalog.without_view(name)
+            self._forget(name)
+        query = lower(statement, self.catalog, name)
+        self.catalog = self.catalog.with_view(query)
+        self.queries.append(query)
+
+    def _forget(self, name: str) -> None:
+        """Leave out a view of this very script, if there is one of this name."""
+        self.queries = [q for q in self.queries if q.name.lower() != name.lower()]

@@ -1,14 +1,15 @@
-"""What a statement of a script declares."""
+"""What a statement of a script declares, changes or shows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal as OneOf
 from typing import TypeAlias
 
 from freshview.calculus.schema import Relation
 from freshview.errors import Place
 from freshview.sql.catalog import Source
-from freshview.sql.terms import NOWHERE, Select
+from freshview.sql.terms import NOWHERE, From, Scalar, Select, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,85 @@ class CreateView:
     replaces: bool = False
     if_missing: bool = False
     ignored: tuple[str, ...] = ()
+    policy: str = ""
 
 
-Statement: TypeAlias = CreateRelation | CreateType | CreateView
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """DROP VIEW, TABLE or STREAM."""
+
+    kind: OneOf["VIEW", "TABLE", "STREAM"]
+    name: str
+    if_exists: bool = False
+    at: Place = NOWHERE
+
+
+Declaration: TypeAlias = CreateRelation | CreateType | CreateView | Drop
+
+Assignments: TypeAlias = tuple[tuple[str, Scalar], ...]
+"""Columns and their new values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """INSERT INTO table (column, ...) query; OVERWRITE puts its rows in the place of all others."""
+
+    table: str
+    columns: tuple[str, ...]
+    query: Select
+    overwrite: bool = False
+    at: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """UPDATE table SET column = value, ... WHERE condition."""
+
+    table: Table
+    assignments: Assignments
+    where: Scalar | None = None
+    at: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """DELETE FROM table WHERE condition, or TRUNCATE TABLE."""
+
+    table: Table
+    where: Scalar | None = None
+    at: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class MergeClause:
+    """WHEN [NOT] MATCHED [BY SOURCE] [AND condition] THEN action; no assignments stand for `*`."""
+
+    rows: OneOf["matched", "new", "unmatched"]
+    action: OneOf["update", "delete", "insert"]
+    when: Scalar | None = None
+    assignments: Assignments | None = None
+    at: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """MERGE INTO table USING source ON condition WHEN ...; clauses apply in their order."""
+
+    table: Table
+    source: From
+    on: Scalar
+    clauses: tuple[MergeClause, ...]
+    at: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """SHOW TABLES, SHOW VIEWS, SHOW COLUMNS IN name, DESCRIBE name; `name` is of the last two."""
+
+    what: OneOf["TABLES", "VIEWS", "COLUMNS", "DESCRIBE"]
+    name: str = ""
+    at: Place = NOWHERE
+
+
+RowChange: TypeAlias = Insert | Update | Delete | Merge
+Statement: TypeAlias = Declaration | RowChange | Show

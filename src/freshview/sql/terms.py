@@ -250,7 +250,7 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A relation, view or common table expression in FROM."""
+    """A relation, view or common table expression in FROM; `name` has its schema before it."""
 
     name: str
     alias: str
@@ -371,4 +371,6 @@ class Select:
     keys: tuple[Scalar, ...] = ()
     ctes: tuple[Cte, ...] = ()
     window: Interval | Literal | None = None
+    ignored: tuple[str, ...] = field(default=(), compare=False)
+    """Clauses that change no row, such as hints and SORT BY."""
     at: Place = field(default=NOWHERE, compare=False)

@@ -25,6 +25,7 @@ class Metrics:
     moved_bytes: int = 0
     purged_bytes: int = 0
     longest_move: int = 0
+    spilled_bytes: int = 0
     storage: dict[int, int] = field(default_factory=dict)
     optimum: float = 0.0
     mapping: str = ""
@@ -92,6 +93,7 @@ def prometheus(metrics: Metrics, join: str) -> str:
     one("skew_ratio", "gauge", "The fullest joiner to the mean.", m.skew)
     one("latency_seconds", "gauge", "The time of the last batch.", m.latency)
     one("busy_seconds_total", "counter", "The time of all batches.", m.seconds)
+    one("spilled_bytes", "gauge", "Bytes of joiners that are in files.", m.spilled_bytes)
     put("storage_bytes", "gauge", "Bytes that a joiner stores.", _by("joiner", m.storage))
     return "\n".join(lines) + "\n"
 

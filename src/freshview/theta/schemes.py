@@ -6,7 +6,7 @@ All of them give placements; joiners, routing and migration are the same for all
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,13 @@ class Scheme(Protocol):
         """The placement before any tuple."""
         ...
 
-    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
-        """Tuples came, or were deleted: their sizes are below zero."""
+    def change(
+        self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers, sign: Literal[1, -1] = 1
+    ) -> None:
+        """Tuples came, or were deleted: their sizes are below zero.
+
+        With the sign -1 that is undone: their batch has failed.
+        """
         ...
 
     def purge(self, side: Side, size: float) -> None:
@@ -77,7 +82,9 @@ class SymmetricHash:
         """Every value at one joiner."""
         return HashPlacement(tuple(range(self.joiners)))
 
-    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
+    def change(
+        self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers, sign: Literal[1, -1] = 1
+    ) -> None:
         """Nothing is counted."""
 
     def purge(self, side: Side, size: float) -> None:
@@ -109,7 +116,9 @@ class Static:
         groups = start(self.joiners)
         return groups if self.sizes is None else choose(self.sizes, groups)
 
-    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
+    def change(
+        self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers, sign: Literal[1, -1] = 1
+    ) -> None:
         """Nothing is counted."""
 
     def purge(self, side: Side, size: float) -> None:
@@ -141,11 +150,14 @@ class Dynamic:
         self.next_host = self.joiners
         return start(self.joiners)
 
-    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
+    def change(
+        self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers, sign: Literal[1, -1] = 1
+    ) -> None:
         """Count the bytes of the sample, scaled up."""
         seen = sizes[sampled(keys, self.sample)] if self.sample > 1 else sizes
         came, went = float(seen[seen > 0].sum()), float(-seen[seen < 0].sum())
-        self.counts = observe(self.counts, side, came * self.sample, went * self.sample)
+        scale = sign * self.sample
+        self.counts = observe(self.counts, side, came * scale, went * scale)
 
     def purge(self, side: Side, size: float) -> None:
         """Count what went."""
@@ -201,13 +213,15 @@ class HybridByKey:
         """No value is heavy yet."""
         return Hybrid(tuple(range(self.joiners)))
 
-    def change(self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers) -> None:
+    def change(
+        self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers, sign: Literal[1, -1] = 1
+    ) -> None:
         """Count the bytes of each bucket."""
         sums = np.bincount(bucket_of(hashes), weights=sizes, minlength=BUCKETS)
-        self.sizes[side] += sums
+        self.sizes[side] += sign * sums
         for bucket, counts in self.heavy.items():
             came, went = max(sums[bucket], 0.0), max(-sums[bucket], 0.0)
-            self.heavy[bucket] = observe(counts, side, came, went)
+            self.heavy[bucket] = observe(counts, side, sign * came, sign * went)
 
     def purge(self, side: Side, size: float) -> None:
         """All values shrink in proportion: which tuples went is not told."""
@@ -251,7 +265,7 @@ class HybridByKey:
         r, s = self.sizes["R"], self.sizes["S"]
         tuples, pairs = r + s, r * s
         both = [tuples / max(tuples.sum(), 1), pairs / max(pairs.sum(), 1)]
-        worth = (r > 0) & (s > 0) & (tuples >= self.least)
+        worth = tuples >= self.least
         return np.where(worth, np.maximum(*both) * self.joiners, 0.0)
 
 

@@ -86,8 +86,10 @@ def test_run_reads_only_what_a_view_needs(shell: Shell, tmp_path: Path) -> None:
 def test_explain_prints_one_view_or_all(shell: Shell, script: Path) -> None:
     done = shell("explain", script)
     assert done.code == 0
-    assert "== program" in done.out
+    assert "== cost" in done.out
+    assert "== program" not in done.out
     assert shell("explain", script, "TOTALS") == done
+    assert "== program" in shell("explain", script, "--verbose").out
 
 
 def test_explain_shows_the_way_to_the_workers(shell: Shell, script: Path) -> None:
@@ -107,7 +109,7 @@ def test_explain_shows_the_way_to_the_workers(shell: Shell, script: Path) -> Non
 
 
 def test_explain_obeys_the_mode(shell: Shell, script: Path) -> None:
-    assert "ON + sales(" in shell("explain", script, "--mode", "tuple").out
+    assert "ON + sales(" in shell("explain", script, "--mode", "tuple", "--verbose").out
 
 
 @pytest.mark.native

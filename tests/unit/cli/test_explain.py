@@ -37,7 +37,8 @@ def test_it_shows_the_program_of_a_database(
     db = freshview.connect(**options)  # type: ignore[arg-type]
     [view] = db.execute(query.read_text())
     switches = [word for name, value in options.items() for word in (f"--{name}", value)]
-    printed, own = sections(shell("explain", query, *switches).out), sections(view.explain())
+    printed = sections(shell("explain", query, "--verbose", *switches).out)
+    own = sections(view.explain(verbose=True))
     for part in ("calculus", "simplified", "choice", "program"):
         assert printed[part] == own[part]
     runs_first = "the reference engine runs the same program" in printed.get("engine", "")
@@ -55,7 +56,7 @@ def test_the_passes_begin_with_the_same_program(shell: Shell, query: Path) -> No
 def test_a_view_without_a_kernel_says_why(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "query.sql"
     path.write_text("CREATE STREAM r (a STRING); CREATE VIEW v AS SELECT upper(a) AS a FROM r;")
-    done = shell("explain", path)
+    done = shell("explain", path, "--verbose")
     assert sections(done.out)["engine"].startswith("reference: ")
     assert "ON BATCH UPDATE OF r" in done.out
     assert shell("explain", path, "--engine", "native").code == 2

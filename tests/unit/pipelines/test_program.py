@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from freshview.calculus.schema import Query
-from freshview.errors import StrictRefusal
+from freshview.errors import StrictRefusal, UnsupportedSql
+from freshview.pipelines.catalog import PipelineCatalog
 from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.program import program_of
 from freshview.program.check import check_program
@@ -46,3 +48,27 @@ def test_a_strict_pipeline_refuses_one_view_that_is_recomputed() -> None:
     catalog, views = queries("q03", "q15")
     with pytest.raises(StrictRefusal, match="q15 is recomputed"):
         program_of(views, catalog, replace(PLAIN, strict=True))
+
+
+def test_views_of_a_pipeline_have_policies_of_their_own() -> None:
+    catalog, [view] = queries("q03")
+    views = [replace(view, policy="incremental"), replace(view, name="anew", policy="full")]
+    notes = program_of(views, catalog, PLAIN).view_notes
+    assert not [n for n in notes["q03"] if "is recomputed" in n]
+    assert [n for n in notes["anew"] if "anew is recomputed" in n]
+    with pytest.raises(StrictRefusal, match="q15 is recomputed"):
+        program_of([replace(queries("q15")[1][0], policy="strict")], catalog, PLAIN)
+
+
+def test_a_view_that_is_dropped_is_none_of_the_pipeline() -> None:
+    class Declared(PipelineCatalog):
+        @property
+        def spark(self) -> Any:
+            raise AssertionError("nothing runs")
+
+    pipeline = Declared()
+    pipeline.declare("CREATE STREAM r (a INT); CREATE VIEW v AS SELECT a FROM r")
+    pipeline.declare("CREATE VIEW w AS SELECT a FROM r; DROP VIEW v")
+    assert list(pipeline.queries) == ["w"]
+    with pytest.raises(UnsupportedSql, match="INSERT is not supported among declarations"):
+        pipeline.declare("INSERT INTO r VALUES (1)")

@@ -504,3 +504,36 @@ def test_doubles_are_finite() -> None:
     for rows in ([(float("nan"),)], {"x": np.array([np.inf])}):
         with pytest.raises(BadRow, match="finite"):
             join.push({"r": rows})
+
+
+@pytest.mark.parametrize("scheme", ["dynamic", "hybrid"])
+def test_a_batch_that_fails_does_not_count_for_a_migration(scheme: Any) -> None:
+    def sick(r: Any, s: Any) -> bool:
+        if s[1] == -1:
+            raise ValueError("unlucky")
+        return True
+
+    on = [EQUAL, Function(sick)]
+    join, twin = (a_join(on, scheme=scheme, joiners=4, policy=Policy()) for _ in range(2))
+    rows = [(k % 3, k) for k in range(40)]
+    for each in (join, twin):
+        each.push({"r": rows, "s": rows})
+    for _ in range(3):
+        with pytest.raises(ValueError, match="unlucky"):
+            join.push({"s": [(1, -1)] * 30})
+    for k in range(12):
+        for each in (join, twin):
+            each.push({"s": [(1, k)] * 5})
+        assert join.placement == twin.placement
+        assert join.metrics.migrations == twin.metrics.migrations
+
+
+def test_a_frequent_value_that_has_no_partners_is_spread_as_well() -> None:
+    """Its tuples are stored all the same, since partners may come."""
+    join = a_join(EQUAL, joiners=8, scheme="hybrid")
+    join.push({"s": [(k % 50, k) for k in range(400)]})
+    for start in range(0, 4000, 400):
+        join.push({"s": [(7, start + k) for k in range(400)]})
+    assert join.metrics.skew < 1.6
+    pairs = join.push({"r": [(7, 1), (8, 2)]}).net()
+    assert sum(pairs.values()) == 4008 + 8

@@ -47,8 +47,8 @@ def add_up(s: Batch, scope: CppScope, print_block: PrintBlock) -> Lines:
     pour = [
         f"const i64 {s.row} = from + groups.first(g, end - from);",
         f"if ({s.row} < from) continue;",
-        *load_columns(_poured(s.body, []), s.row, columns),
-        *print_block(_poured(s.body, payloads), _with_totals(sums, scope)),
+        *load_columns(_gaining_totals(s.body, []), s.row, columns),
+        *print_block(_gaining_totals(s.body, payloads), _with_totals(sums, scope)),
     ]
     return [
         f"if ({_is_worth_it(s)}) {{",
@@ -169,12 +169,12 @@ def _addend(gain: Gain, scope: CppScope) -> str:
     return summand(product).text if payload.kind == "double" else convert(product, payload).text
 
 
-def _poured(block: Block, payloads: Sequence[int]) -> Block:
+def _gaining_totals(block: Block, payloads: Sequence[int]) -> Block:
     """What is done once for a group: to its record goes the sum of each payload."""
 
     def rule(s: Stmt) -> Stmt:
         if not isinstance(s, At):
-            return map_blocks(s, partial(_poured, payloads=payloads))
+            return map_blocks(s, partial(_gaining_totals, payloads=payloads))
         gains = (Gain(s.row, s.table, j, (Var(f"{TOTAL}.p{j}"),)) for j in payloads)
         return replace(s, body=tuple(gains))
 

@@ -1,7 +1,7 @@
 """The compiler that was found last, in a file: to ask one for its version takes three processes.
 
 It is for those who look for libraries that were built before. Whoever compiles asks the compiler
-itself (`find_compiler`), and has the answer stored here.
+itself (`present_compiler`), which stores the answer here.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 from freshview.codegen.library.cache import cache_root
-from freshview.codegen.library.compiler import CppCompiler
+from freshview.codegen.library.compiler import CppCompiler, find_compiler
 from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
 from freshview.files import write_whole
 
@@ -30,6 +31,15 @@ def last_compiler() -> CppCompiler | None:
         return compiler if stored["where"] == _where(compiler) else None
     except (OSError, NotPrivate, ValueError, KeyError, TypeError):
         return None
+
+
+@cache
+def present_compiler() -> CppCompiler | None:
+    """The compiler of this machine: it is asked once a process, and the answer is stored."""
+    compiler = find_compiler()
+    if compiler is not None:
+        remember_compiler(compiler)
+    return compiler
 
 
 def remember_compiler(compiler: CppCompiler) -> None:

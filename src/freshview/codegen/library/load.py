@@ -169,7 +169,7 @@ class Instance:
         A stream of tables is one change: it is held in memory, and applied when it has ended.
         """
         kind = type(table)
-        way = _WAYS.get(kind) or _WAYS.setdefault(kind, _speaks(kind))
+        way = _INTERFACES.get(kind) or _INTERFACES.setdefault(kind, _arrow_interface(kind))
         if way == "batch":
             schema = self._schema(relation, table)
             export = table._export_to_c
@@ -386,11 +386,11 @@ class Frame:
         return schema, array
 
 
-_WAYS: dict[type, str] = {}
-"""What `_speaks` said of the classes so far."""
+_INTERFACES: dict[type, str] = {}
+"""What `_arrow_interface` said of the classes so far."""
 
 
-def _speaks(kind: type) -> str:
+def _arrow_interface(kind: type) -> str:
     """How a table of a class is taken: as a batch of pyarrow, an array, a stream, or not at all."""
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None and issubclass(kind, pyarrow.RecordBatch):

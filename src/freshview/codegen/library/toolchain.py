@@ -141,6 +141,7 @@ def build_with(
     headers: Sequence[Path],
     *,
     compiler: CppCompiler,
+    flags: Flags = USUAL_FLAGS,
     cache: Path | None = None,
     only_cached: bool = False,
 ) -> Path | None:
@@ -148,7 +149,7 @@ def build_with(
 
     None where it would have to be compiled, but is to be `only_cached`.
     """
-    words = [*command(compiler, USUAL_FLAGS), "-shared"]
+    words = [*command(compiler, flags), "-shared"]
     parts = [source, *words, compiler.version, _cpu(), *(h.read_text("utf-8") for h in headers)]
     folder = user_cache() if cache is None else cache
     library = folder / f"{_sha256(parts)}.so"

@@ -119,11 +119,11 @@ class _Checker(Parts):
             except FreshviewError as e:
                 raise ProgramProblem(f"function '{self.own.name}', `{head(s)}`: {e}") from e
             if is_definition(s):
-                if s.name in defined:  # type: ignore[union-attr]
+                if s.name in defined:
                     raise ProgramProblem(
                         f"function '{self.own.name}', `{head(s)}`: the name is defined twice"
                     )
-                defined.add(s.name)  # type: ignore[union-attr]
+                defined.add(s.name)
             for body, visible in inside:
                 self.block(body, visible)
             if isinstance(s, Collect):
@@ -132,13 +132,13 @@ class _Checker(Parts):
     def _statement(self, s: Stmt, seen: Visible) -> tuple[Visible, list[tuple[Block, Visible]]]:
         """What is visible after a statement, and the blocks inside with what is visible there."""
         if is_definition(s):
-            return self._definition(s, seen)  # type: ignore[arg-type]
+            return self._definition(s, seen)
         if is_scope(s):
-            inside = self._scope(s, seen)  # type: ignore[arg-type]
+            inside = self._scope(s, seen)
             if not isinstance(s, Batch):
                 inside = [(body, replace(visible, in_batch=False)) for body, visible in inside]
             return seen, inside
-        self._effect(s, seen)  # type: ignore[arg-type]
+        self._effect(s, seen)
         return seen, []
 
     # -- definitions -------------------------------------------------------------------------------

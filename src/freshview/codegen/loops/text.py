@@ -111,8 +111,8 @@ def head(s: Stmt) -> str:
     'slice r1 in m_q by k1 = i.c0'
     """
     if is_definition(s):
-        return _definition(s)  # type: ignore[arg-type]
-    return _scope(s) if is_scope(s) else _effect(s)  # type: ignore[arg-type]
+        return _definition(s)
+    return _scope(s) if is_scope(s) else _effect(s)
 
 
 def _has_wide_constants(f: Function) -> bool:
@@ -152,7 +152,7 @@ def _inside(s: Stmt) -> list[str]:
         case Batch(body=body, fetches=fetches) | Scan(body=body, fetches=fetches):
             return [*map(_fetch, fetches), *_block(body)]
         case Group(texts, body):
-            return [*(line for text in texts for line in _said(text)), *_block(body)]
+            return [*(line for text in texts for line in _statement_text(text)), *_block(body)]
         case _:
             [body] = blocks(s)
             return _block(body)
@@ -177,7 +177,7 @@ def _fetch(f: Fetch) -> str:
     return f"fetch {kind}{show_name(f.table)} by {_by(f.columns, f.keys)}"
 
 
-def _said(text: str) -> list[str]:
+def _statement_text(text: str) -> list[str]:
     """A statement of the program, line by line."""
     first, *others = map(show_constant, text.split("\n"))
     return [f"does {first}", *(f"   | {line}" for line in others)]

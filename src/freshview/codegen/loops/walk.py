@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from freshview.calculus.scope import free
-from freshview.calculus.terms import Node
+from freshview.calculus.terms import Expr, TermNode
 from freshview.calculus.walk import rename as rename_value
 from freshview.codegen.loops.effects import Effect
 from freshview.codegen.loops.parts import Search
@@ -21,6 +21,11 @@ from freshview.codegen.loops.terms import (
     Walk,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+T = TypeVar("T")
+
 DEFINITIONS = get_args(Definition)
 SCOPES = get_args(Scope)
 MODULES = {kind.__module__ for kind in (Search, Range, *get_args(Effect))}
@@ -30,12 +35,12 @@ REFERRING = {"name", "row", "sign", "at", "probe", "turns"}
 """Fields that hold names of locals."""
 
 
-def is_definition(s: Stmt) -> bool:
+def is_definition(s: Stmt) -> TypeIs[Definition]:
     """Whether a statement names a local for the rest of its block."""
     return isinstance(s, DEFINITIONS)
 
 
-def is_scope(s: Stmt) -> bool:
+def is_scope(s: Stmt) -> TypeIs[Scope]:
     """Whether a statement runs a block of its own for the rows that it finds."""
     return isinstance(s, SCOPES)
 
@@ -82,23 +87,23 @@ def statements(block: Iterable[Stmt]) -> Iterator[Stmt]:
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
-def field_names(x: Any) -> tuple[str, ...]:
+def field_names(x: object) -> tuple[str, ...]:
     """The names of the fields of a node."""
-    kind = type(x)
+    kind: type[Any] = type(x)
     if kind not in _FIELDS:
         _FIELDS[kind] = tuple(f.name for f in fields(kind))
     return _FIELDS[kind]
 
 
-def values(s: Any) -> Iterator[Node]:
+def values(s: object) -> Iterator[TermNode]:
     """The values that a statement itself computes, those of its blocks left out."""
     for name in field_names(s):
         if name not in ("body", "up", "down"):
             yield from _values(getattr(s, name))
 
 
-def _values(x: Any) -> Iterator[Node]:
-    if isinstance(x, Node):
+def _values(x: object) -> Iterator[TermNode]:
+    if isinstance(x, TermNode):
         yield x
     elif isinstance(x, tuple):
         for item in x:
@@ -107,12 +112,12 @@ def _values(x: Any) -> Iterator[Node]:
         yield from values(x)
 
 
-def is_part(x: Any) -> bool:
+def is_part(x: object) -> bool:
     """Whether something is a node of loops: a test, a range, a search, a statement."""
     return type(x).__module__ in MODULES
 
 
-def names_read(s: Any) -> frozenset[str]:
+def names_read(s: object) -> frozenset[str]:
     """The names of locals and columns that a statement itself reads."""
     return frozenset[str]().union(*(free(e) for e in values(s)))
 
@@ -122,7 +127,7 @@ def all_names_read(block: Iterable[Stmt]) -> frozenset[str]:
     return frozenset[str]().union(*(names_read(s) for s in statements(block)))
 
 
-def renamed(x: Any, names: Mapping[str, str]) -> Any:
+def renamed(x: T, names: Mapping[str, str]) -> T:
     """The same with other names of locals, inside its blocks, too.
 
     >>> from freshview.calculus.terms import Var
@@ -130,30 +135,33 @@ def renamed(x: Any, names: Mapping[str, str]) -> Any:
     >>> renamed(Tally((Var("r1.k0"), Var("x"))), {"r1": "g"})
     Tally(weight=(Var(name='g.k0'), Var(name='x')))
     """
-    if not names:
-        return x
-    if isinstance(x, Node):
-        return _renamed_value(x, names)
+    new: T = _renamed(x, names) if names else x
+    return new
+
+
+def _renamed(x: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(x, TermNode):
+        return _renamed_value(cast("Expr", x), names)
     if isinstance(x, tuple):
-        return tuple(renamed(item, names) for item in x)
+        return tuple(_renamed(item, names) for item in x)
     if not is_part(x):
         return x
-    changes = {}
+    changes: dict[str, object] = {}
     for name in field_names(x):
         old = getattr(x, name)
-        new: Any
+        new: object
         if isinstance(old, str):
             new = names.get(old, old) if name in REFERRING else old
         elif name == "turns":
             new = tuple(names.get(t, t) for t in old)
         else:
-            new = renamed(old, names)
+            new = _renamed(old, names)
         if new is not old:
             changes[name] = new
     return replace(x, **changes) if changes else x
 
 
-def _renamed_value(e: Any, names: Mapping[str, str]) -> Any:
+def _renamed_value(e: Expr, names: Mapping[str, str]) -> Expr:
     mapping = {}
     for v in free(e):
         head, dot, column = v.partition(".")

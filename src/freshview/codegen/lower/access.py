@@ -60,14 +60,14 @@ class Access:
         bound = {place.columns[i]: env[v] for i, v in enumerate(names) if v in env}
 
         def find(keys: Mapping[int, Expr]) -> list[Stmt]:
-            at_hand = _record_at_hand(place, [env[v] for v in names if v in env])
+            at_hand = _open_record(place, [env[v] for v in names if v in env])
             if len(keys) == len(table.keys) and at_hand:
-                return self._go_on(place, at_hand, names, env, m, k)
+                return self._bind_record(place, at_hand, names, env, m, k)
             if set(table.lookup_columns) <= keys.keys():
                 return self._get(place, keys, names, env, m, k)
             definition, many = self._hoist_product(m)
             row = self.names.fresh(row_name(table))
-            body = tuple(self._go_on(place, row, names, env, many, k))
+            body = tuple(self._bind_record(place, row, names, env, many, k))
             if not keys:
                 return [*definition, Scan(row, table.name, body)]
             columns = tuple(sorted(keys))
@@ -105,7 +105,7 @@ class Access:
         """The one record of these keys; what is not looked up by is compared."""
         table = self.layout.tables[place.table]
         row = self.names.fresh(row_name(table))
-        body = self._go_on(place, row, names, env, m, k)
+        body = self._bind_record(place, row, names, env, m, k)
         for i in sorted(keys, reverse=True):
             if i not in table.lookup_columns:
                 test = Same(table.name, i, Var(f"{row}.k{i}"), keys[i])
@@ -113,7 +113,7 @@ class Access:
         wanted = tuple(keys[i] for i in table.lookup_columns)
         return [Get(row, table.name, wanted, tuple(body))]
 
-    def _go_on(
+    def _bind_record(
         self, place: MapPlace, row: str, names: tuple[str, ...], env: Bound, m: Count, k: Next
     ) -> list[Stmt]:
         """What follows for a record: its free columns are bound."""
@@ -188,7 +188,7 @@ def is_symbol(x: Expr) -> bool:
     return isinstance(x, Var) and x.name.rpartition(".")[2].startswith("k") and "." in x.name
 
 
-def _record_at_hand(place: MapPlace, keys: Sequence[Local]) -> str | None:
+def _open_record(place: MapPlace, keys: Sequence[Local]) -> str | None:
     """The record whose own key is asked for, if a loop or a look-up holds it already."""
     parts = [x.name.rpartition(".") for x in keys]
     rows = {row for row, _, _ in parts}

@@ -96,13 +96,13 @@ class Statements:
             together = [y.statement for y in (*groups[-1], x)] if groups else []
             apart = self.reads(together) & self.writes(together)
             before = [y.statement for y in groups[-1]] if groups else []
-            if groups and not apart and self._may_mingle(before, x.statement, params):
+            if groups and not apart and self._may_share_rows(before, x.statement, params):
                 groups[-1].append(x)
             else:
                 groups.append([x])
         return groups
 
-    def _may_mingle(
+    def _may_share_rows(
         self, group: Sequence[Statement], s: Statement, params: tuple[str, ...]
     ) -> bool:
         first = group[0]
@@ -124,7 +124,7 @@ class Statements:
             s = x.statement
             if self.reads([s]) & self.writes([s]):
                 collect, rows = self._rows([x])
-                block += [collect, self._pour(rows, [s])]
+                block += [collect, self._write_rows(rows, [s])]
             else:
                 block += self._added(x, self.layout.tables[self._place(s).table], self._place(s))
         return block
@@ -153,7 +153,7 @@ class Statements:
         payloads = (*map(self.layout.payload_type, targets), INT)
         return transient(self.terms.names, self.layout.table(targets[0]).keys, payloads)
 
-    def _pour(self, rows: Table, group: Sequence[Statement]) -> Stmt:
+    def _write_rows(self, rows: Table, group: Sequence[Statement]) -> Stmt:
         """Write a transient table to the targets of statements."""
         row = self.terms.names.fresh("row")
         body: list[Stmt] = []
@@ -190,7 +190,7 @@ class Statements:
         known = {v: env[v] for v in first.vars if v in params}
         marks = self.terms.emit(first, known, ONE, mark, last=True)
         collect, _ = self._rows(group, marks, rows)
-        return [collect, self._pour(rows, statements)]
+        return [collect, self._write_rows(rows, statements)]
 
 
 def _empties(s: Statement) -> bool:

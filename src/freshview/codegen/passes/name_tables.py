@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from freshview.calculus.terms import Node
+from freshview.calculus.terms import TermNode
 from freshview.codegen.loops.terms import (
     Block,
     Collect,
@@ -51,7 +51,7 @@ def _named(x: Any, names: Mapping[str, str], numbers: Iterator[int]) -> Any:
             new = names.get(old, old)
         elif isinstance(old, tuple) and old and is_part(old[0]):
             new = tuple(_named(item, names, numbers) for item in old)
-        elif is_part(old) and not isinstance(old, Node | Function):
+        elif is_part(old) and not isinstance(old, TermNode | Function):
             new = _named(old, names, numbers)
         else:
             continue

@@ -15,6 +15,7 @@ from freshview.codegen.loops.terms import (
     Collect,
     Group,
     Range,
+    Scope,
     Stmt,
     Turn,
     Walk,
@@ -71,7 +72,7 @@ def _define(items: list[_Item], s: Stmt, names: Renaming) -> int:
     return len(items) - 1
 
 
-def _enter(items: list[_Item], s: Stmt, names: Renaming, after: int) -> None:
+def _enter(items: list[_Item], s: Scope, names: Renaming, after: int) -> None:
     """Go on inside a scope: the one that is there, or a new one."""
     head = renamed(with_body(s, ()), names)
     if isinstance(head, Walk):
@@ -83,11 +84,11 @@ def _enter(items: list[_Item], s: Stmt, names: Renaming, after: int) -> None:
             if item.key == key:
                 for f in named:
                     names = {**names, getattr(head, f): getattr(item.statement, f)}
-                _insert(item.inside, s.body, names)  # type: ignore[union-attr]
+                _insert(item.inside, s.body, names)
                 return
     item = _Item(head, key)
     items.append(item)
-    _insert(item.inside, s.body, names)  # type: ignore[union-attr]
+    _insert(item.inside, s.body, names)
 
 
 def _anonymous(s: Any, named: Iterable[str]) -> Any:

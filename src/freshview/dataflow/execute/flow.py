@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
+from freshview.dataflow.execute.feed import rows_of_sources
 from freshview.dataflow.execute.groups_node import GroupsNode
 from freshview.dataflow.execute.join_node import JoinNode, Make
 from freshview.dataflow.execute.layout import Change
@@ -24,10 +25,11 @@ from freshview.errors import UnknownName
 from freshview.runtime.settings import EngineChoice
 from freshview.runtime.views.view import ViewHandle
 from freshview.temporal import Watermark
-from freshview.temporal.terms import Time
+from freshview.temporal.terms import Time, Times
 from freshview.theta import Metrics, Source, ThetaJoin
 from freshview.theta.local.columns import python_rows
 from freshview.theta.operator.intake import check_times, read_changes, read_columns
+from freshview.theta.terms import Numbers
 
 
 @dataclass
@@ -60,7 +62,7 @@ class Arrival:
 
     rows: list[Change]
     late: list[Row]
-    times: Any
+    times: Times
 
 
 class Flow:
@@ -93,6 +95,8 @@ class Flow:
             self._steps.append(step)
         self._broken = False
         self.batches = 0
+        self.late: dict[str, int] = {}
+        """How many rows of each stream came too late."""
 
     # ---------------------------------------------------------------- changes
 
@@ -102,7 +106,7 @@ class Flow:
 
     def apply(self, changes: Mapping[str, Iterable[tuple[Row, int]]]) -> dict[str, list[Row]]:
         """Insert and delete rows: each with how often it comes or, below zero, goes."""
-        batch: dict[str, tuple[object, Any]] = {}
+        batch: dict[str, tuple[object, int | Numbers]] = {}
         for name, some in changes.items():
             batch[name] = read_changes(self._stream(name).source, some)
         return self._run(batch)
@@ -117,6 +121,16 @@ class Flow:
             stream.watermark = stream.watermark.advance(at)
             stream.latest = at if stream.latest is None else max(stream.latest, at)
         self._run({})
+
+    def read(self, folder: str | Path = ".", *, batch: int = 10_000) -> dict[str, int]:
+        """Read the files and sockets of its streams to their end; how many rows of each.
+
+        Paths start at the `folder`; tables come first, then streams in turns of `batch` rows.
+        """
+        counts: dict[str, int] = {}
+        for name, count in rows_of_sources(self, scans(self.plan), Path(folder), batch):
+            counts[name] = counts.get(name, 0) + count
+        return counts
 
     # ---------------------------------------------------------------- results
 
@@ -167,7 +181,7 @@ class Flow:
 
     # ---------------------------------------------------------------- a batch
 
-    def _run(self, batch: Mapping[str, tuple[object, Any]]) -> dict[str, list[Row]]:
+    def _run(self, batch: Mapping[str, tuple[object, int | Numbers]]) -> dict[str, list[Row]]:
         if self._broken:
             raise BadPlan(
                 "an earlier batch failed when some of its joins were done",
@@ -201,9 +215,11 @@ class Flow:
                 latest = arrival.times.max().item()
                 stream.latest = latest if stream.latest is None else max(stream.latest, latest)
         self.batches += 1
+        for name, arrival in arrivals.items():
+            self.late[name] = self.late.get(name, 0) + len(arrival.late)
         return {name: a.late for name, a in arrivals.items() if a.late}
 
-    def _read(self, name: str, rows: object, weights: Any) -> Arrival:
+    def _read(self, name: str, rows: object, weights: int | Numbers) -> Arrival:
         """The rows of a batch, checked; those behind the watermark are late."""
         stream = self._stream(name)
         source = stream.source

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -15,10 +14,10 @@ from freshview.dataflow.execute.row_operators import Select, row_type
 from freshview.dataflow.plan.scalars import ROWS, labels, select
 from freshview.dataflow.plan.terms import Field, Join, Plan, Test
 from freshview.dataflow.plan.theta_condition import (
-    Asked,
     Compared,
     Distance,
     Local,
+    OtherCondition,
     local_conditions,
 )
 from freshview.dataflow.plan.walk import appends, column, fields, scans, times
@@ -26,7 +25,7 @@ from freshview.reference.oracle.evaluate import Database, evaluate
 from freshview.sql.terms import Item, Literal, Scalar
 from freshview.temporal import FullHistory, Stamps, TupleCount, Window
 from freshview.temporal import joins as in_window
-from freshview.temporal.terms import Time
+from freshview.temporal.terms import Time, Times
 from freshview.theta import Band, Comparison, Function, Metrics, Source, ThetaJoin
 from freshview.theta.local.predicate import Condition as ThetaCondition
 
@@ -105,7 +104,7 @@ class JoinNode:
         return [pair for pair, is_in in zip(pairs, answer.tolist(), strict=True) if is_in]
 
 
-def _stamps(at: Any) -> Stamps:
+def _stamps(at: Times) -> Stamps:
     nothing = np.zeros(len(at), np.int64)
     return Stamps(at, nothing, nothing)
 
@@ -180,9 +179,9 @@ def _theta(c: Local, p: Join, left: _Side, right: _Side) -> ThetaCondition:
             return Comparison(left.name_of(a), op, right.name_of(b))
         case Distance(a, b, low, high):
             return Band(left.name_of(a), right.name_of(b), low, high)
-        case Asked(Test(function)):
+        case OtherCondition(Test(function)):
             return Function(OfBoth(function, fields(p.left), fields(p.right)))
-        case Asked(condition):
+        case OtherCondition(condition):
             assert not isinstance(condition, Test)
             return Function(AsSql(condition, fields(p.left), fields(p.right)))
 

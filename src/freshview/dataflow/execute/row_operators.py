@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
 from freshview.calculus.rows import Row, checked
 from freshview.calculus.schema import Column, Relation
-from freshview.calculus.types import INT
+from freshview.calculus.types import INT, Value
 from freshview.dataflow.execute.layout import TIMES, Change, Layout
 from freshview.dataflow.plan.scalars import ROWS, select
 from freshview.dataflow.plan.terms import Field, Filter, FlatMap, Plan, Project, Test
@@ -30,12 +30,12 @@ def operator(p: Plan) -> Operator:
         case Project(_, items):
             return Select(below, [i.expr for i in items])
         case Filter(_, Test(function)):
-            return Asked(below, function)
+            return PythonFilter(below, function)
         case Filter(_, condition):
             assert not isinstance(condition, Test)
             return Select(below, [column(f) for f in below.fields], condition)
         case FlatMap(_, function, is_map, declared):
-            return Applied(below, function, declared, is_map)
+            return PythonMap(below, function, declared, is_map)
         case _:
             raise AssertionError(f"{type(p).__name__} is no operator of single rows")
 
@@ -80,10 +80,10 @@ def _places(outputs: Sequence[Scalar], over: Sequence[Field]) -> list[int] | Non
     return known if len(known) == len(outputs) else None
 
 
-class Asked:
+class PythonFilter:
     """The rows for which a Python function says something true."""
 
-    def __init__(self, layout: Layout, function: Callable[[Any], object]) -> None:
+    def __init__(self, layout: Layout, function: Callable[..., object]) -> None:
         self._row = row_type(layout.fields)
         self._width = layout.width
         self._function = function
@@ -93,13 +93,13 @@ class Asked:
         return [c for c in changes if self._function(self._row(*c[0][: self._width]))]
 
 
-class Applied:
+class PythonMap:
     """What a Python function gives for each row, with the times of that row."""
 
     def __init__(
         self,
         layout: Layout,
-        function: Callable[[Any], Any],
+        function: Callable[..., object],
         declared: Sequence[Field],
         is_map: bool,
     ) -> None:
@@ -128,13 +128,13 @@ class Applied:
             instead="let it give a list of rows, empty for none",
         )
 
-    def _cells(self, new: object) -> Any:
+    def _cells(self, new: object) -> Sequence[Value] | Mapping[str, Value]:
         if isinstance(new, tuple | list | Mapping):
             return new
-        return (new,)
+        return (cast("Value", new),)  # whether it is one is checked with the others
 
 
-def row_type(over: Sequence[Field]) -> Callable[..., Any]:
+def row_type(over: Sequence[Field]) -> Callable[..., Row]:
     """What functions get: a tuple whose columns have names, those of several tables with both.
 
     >>> from freshview.calculus.types import INT

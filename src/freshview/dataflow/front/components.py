@@ -9,6 +9,7 @@ join.add(Grouping("mktsegment", n=count())).stream.run()
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Protocol, Self
 
 from freshview.dataflow.front.stream import Stream, source
@@ -95,8 +96,10 @@ class DataSource(Component):
         time: str | None = None,
         delay: Time | None = None,
         appends: bool = False,
+        file: str | Path | None = None,
     ) -> None:
-        super().__init__(source(name, columns, time=time, delay=delay, appends=appends))
+        rows = source(name, columns, time=time, delay=delay, appends=appends, file=file)
+        super().__init__(rows)
 
 
 class EquiJoin(Component):

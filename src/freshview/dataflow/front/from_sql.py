@@ -11,6 +11,7 @@ from freshview.dataflow.plan.terms import BadPlan, Plan
 from freshview.dataflow.plan.terms import Join as JoinNode
 from freshview.dataflow.plan.walk import column, fields, inputs, times, with_inputs
 from freshview.errors import FreshviewError, UnknownName, UnsupportedSql
+from freshview.sql.catalog import Source
 from freshview.sql.parse.statements import parse
 from freshview.sql.statements import CreateRelation, CreateView
 from freshview.sql.terms import (
@@ -33,6 +34,9 @@ from freshview.sql.walk import inside
 from freshview.temporal import Sliding
 from freshview.temporal.terms import Time
 
+Declared = dict[str, tuple[Relation, Source | None]]
+"""Streams and tables by their names, and where they are read."""
+
 ELSEWHERE = "declare the view with freshview.connect(), which has all of SQL"
 
 
@@ -43,13 +47,13 @@ def from_sql(script: str, view: str | None = None) -> Stream:
     Aggregate by r.a: r.a, COUNT(*) AS n
       Scan r
     """
-    relations: dict[str, Relation] = {}
+    relations: Declared = {}
     views: dict[str, Plan] = {}
     last: Plan | None = None
     for statement in parse(script):
         match statement:
-            case CreateRelation(relation):
-                relations[relation.name.lower()] = relation
+            case CreateRelation(relation, origin):
+                relations[relation.name.lower()] = relation, origin
             case CreateView(name, columns, query):
                 try:
                     last = _renamed(_Reader(relations, views).plan(query), columns)
@@ -83,7 +87,7 @@ def _renamed(p: Plan, names: tuple[str, ...]) -> Plan:
 class _Reader:
     """Reads SELECTs over relations and the views before them."""
 
-    def __init__(self, relations: dict[str, Relation], views: dict[str, Plan]) -> None:
+    def __init__(self, relations: Declared, views: dict[str, Plan]) -> None:
         self.relations, self.views = relations, views
 
     def plan(self, query: Select) -> Plan:
@@ -122,14 +126,14 @@ class _Reader:
         if name.lower() in self.views:
             return _aliased(self.views[name.lower()], alias, columns)
         if name.lower() not in self.relations:
-            known = ", ".join(r.name for r in self.relations.values()) or "nothing yet"
+            known = ", ".join(r.name for r, _ in self.relations.values()) or "nothing yet"
             raise UnknownName(
                 f"there is no table, stream or view '{name}'",
                 instead=f"declared is {known}",
                 at=at.at,
             )
-        relation = self.relations[name.lower()]
-        scan = build.scan(relation, alias)
+        relation, origin = self.relations[name.lower()]
+        scan = build.scan(relation, alias, origin=origin)
         return _aliased(scan, alias, columns) if columns else scan
 
 

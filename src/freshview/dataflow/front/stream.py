@@ -23,7 +23,7 @@ from freshview.sql.terms import Item, Scalar
 from freshview.temporal import Hopping, Landmark, Sliding, Tumbling, TupleCount, Window
 from freshview.temporal.terms import Time
 
-Function = Callable[..., Any]
+Function = Callable[..., object]
 
 
 class Stream:
@@ -194,19 +194,20 @@ def source(
     time: str | None = None,
     delay: Time | None = None,
     appends: bool = False,
+    file: str | Path | None = None,
 ) -> Stream:
     """A stream: its columns with their types, the column of its time, how late rows may be.
 
-    Rows may be deleted, unless it only `appends`.
+    Rows may be deleted, unless it only `appends`. They are pushed, or read from a `file` of CSV.
     """
-    return Stream(
-        build.scan(build.relation(name, columns, time=time, delay=delay), appends=appends)
-    )
+    relation = build.relation(name, columns, time=time, delay=delay)
+    return Stream(build.scan(relation, appends=appends, origin=build.csv_file(file)))
 
 
-def table(name: str, columns: Mapping[str, str]) -> Stream:
+def table(name: str, columns: Mapping[str, str], *, file: str | Path | None = None) -> Stream:
     """A stored table: its rows have no time, and are in every window."""
-    return Stream(build.scan(build.relation(name, columns, table=True)))
+    relation = build.relation(name, columns, table=True)
+    return Stream(build.scan(relation, origin=build.csv_file(file)))
 
 
 __all__ = ["Stream", "source", "table"]

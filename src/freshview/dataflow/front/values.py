@@ -212,13 +212,13 @@ def greatest(value: object) -> Value:
     return Value(Aggregate("max", (scalar(value),)))
 
 
-def computed(function: object, fields: Sequence[Field], what: str) -> Any:
+def computed(function: object, fields: Sequence[Field], what: str) -> object:
     """What a function computes of a symbolic row."""
     if isinstance(function, Value):
         return function
     if not callable(function):
         raise BadPlan(f"{what} cannot be {function!r}", instead="give a function of a row")
-    return cast(Callable[[Any], Any], function)(SymbolicRow(fields))
+    return cast("Callable[[SymbolicRow], object]", function)(SymbolicRow(fields))
 
 
 def items(result: object) -> list[Item]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 from freshview.calculus.schema import Column, EventTime, Relation
@@ -24,6 +25,7 @@ from freshview.dataflow.plan.terms import (
 )
 from freshview.dataflow.plan.walk import appends, fields, inputs, scans, times
 from freshview.errors import AmbiguousName
+from freshview.sql.catalog import Source
 from freshview.sql.terms import Item, Literal, Scalar
 from freshview.sql.walk import conjuncts
 from freshview.temporal import Between, FullHistory, Hopping, Tumbling, TupleCount, Window
@@ -67,9 +69,20 @@ def relation(
     return Relation(name, declared, time=EventTime(time, delay))
 
 
-def scan(source: Relation, table: str | None = None, *, appends: bool = False) -> Scan:
-    """The rows of a stream or a table."""
-    return Scan(source, table or source.name, appends)
+def scan(
+    source: Relation,
+    table: str | None = None,
+    *,
+    appends: bool = False,
+    origin: Source | None = None,
+) -> Scan:
+    """The rows of a stream or a table, and where they are read."""
+    return Scan(source, table or source.name, appends, origin)
+
+
+def csv_file(path: str | Path | None) -> Source | None:
+    """A file of CSV lines as a source."""
+    return None if path is None else Source("file", (str(path),), "line", "csv")
 
 
 def project(p: Plan, items: Sequence[Item], table: str | None = None) -> Project:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import FreshviewError
+from freshview.sql.catalog import Source
 from freshview.sql.terms import Item, Scalar
 from freshview.temporal import FullHistory, Window
 
@@ -58,6 +59,8 @@ class Scan:
     relation: Relation
     table: str
     appends: bool = False
+    source: Source | None = None
+    """Where its rows are read from, where they are not pushed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class FlatMap:
     """The rows that a Python function gives for each row; exactly one if it is a map."""
 
     input: Plan
-    function: Callable[[Any], Any]
+    function: Callable[..., object]
     is_map: bool
     fields: tuple[Field, ...]
 

@@ -46,13 +46,13 @@ class Distance:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OtherCondition:
     """Any other condition."""
 
     condition: Condition
 
 
-Local = Compared | Distance | Asked
+Local = Compared | Distance | OtherCondition
 
 
 def local_conditions(p: Join) -> list[Local]:
@@ -79,7 +79,7 @@ def local_conditions(p: Join) -> list[Local]:
     return (
         [_local(c, p) for c in rest if isinstance(c, Compare)]
         + local
-        + [Asked(c) for c in rest if not isinstance(c, Compare)]
+        + [OtherCondition(c) for c in rest if not isinstance(c, Compare)]
     )
 
 
@@ -95,7 +95,7 @@ def _local(c: Compare, p: Join) -> Local:
     for left, op, right in ((c.left, plain, c.right), (c.right, _FLIPPED[plain], c.left)):
         if _is_of(left, p, "left") and _is_of(right, p, "right") and _go_together(left, right, p):
             return Compared(left, op, right)
-    return Asked(c)
+    return OtherCondition(c)
 
 
 def _is_of(e: Scalar, p: Join, side: Literal["left", "right"]) -> bool:

@@ -24,29 +24,31 @@ def prune_columns(distributed: Distributed) -> Distributed:
     not needed. Below Exists, an assignment or Top this holds only from the next Sum on.
     """
     read = {spot for s in statements(distributed) for spot in _columns_read(s)}
-    kept = {
-        r.name: _kept(r, distributed, read) for r in distributed.program.relations if not r.static
+    positions = {
+        r.name: _positions_needed(r, distributed, read)
+        for r in distributed.program.relations
+        if not r.static
     }
-    relations = tuple(_narrowed(r, kept) for r in distributed.program.relations)
+    relations = tuple(_narrowed(r, positions) for r in distributed.program.relations)
 
     def rule(e: Expr) -> Expr | None:
-        if not isinstance(e, Delta) or len(e.vars) == len(kept[e.name]):
+        if not isinstance(e, Delta) or len(e.vars) == len(positions[e.name]):
             return None
-        return replace(e, vars=tuple(e.vars[i] for i in kept[e.name]))
+        return replace(e, vars=tuple(e.vars[i] for i in positions[e.name]))
 
     changed = with_terms(distributed, lambda e: bottom_up(e, rule))
     return replace(changed, program=replace(distributed.program, relations=relations))
 
 
-def _narrowed(r: Relation, kept: dict[str, tuple[int, ...]]) -> Relation:
-    if r.name not in kept:
+def _narrowed(r: Relation, positions: dict[str, tuple[int, ...]]) -> Relation:
+    if r.name not in positions:
         return r
-    columns = tuple(r.columns[i] for i in kept[r.name])
+    columns = tuple(r.columns[i] for i in positions[r.name])
     names = {c.name for c in columns}
     return replace(r, columns=columns, key=r.key if set(r.key) <= names else ())
 
 
-def _kept(
+def _positions_needed(
     relation: Relation, distributed: Distributed, read: set[tuple[str, int]]
 ) -> tuple[int, ...]:
     """The positions that a statement reads, or by which the batch is partitioned; at least one."""

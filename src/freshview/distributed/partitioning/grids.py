@@ -82,13 +82,15 @@ def _neighbours(program: Program) -> dict[str, list[str]]:
 
 
 def streams_by_map(program: Program) -> dict[str, frozenset[str]]:
-    """The streams that each map is computed from."""
+    """The streams that each map is computed from, also by way of derived views."""
     static = {r.name for r in program.relations if r.static}
     definitions = {m.name: m.definition for m in program.maps}
+    derived = {q.name: q.term for q in program.derived}
 
     def of(e: Expr) -> frozenset[str]:
-        below = (of(definitions[n]) for n in stored(e) if n in definitions)
-        return frozenset(relations(e)).union(*below) - static
+        below = [of(definitions[n]) for n in stored(e) if n in definitions]
+        below += [of(derived[n]) for n in relations(e) & derived.keys()]
+        return frozenset(relations(e)).union(*below) - static - derived.keys()
 
     return {name: of(e) for name, e in definitions.items()}
 

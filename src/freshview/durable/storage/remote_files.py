@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pyarrow.fs as pa_fs
 
@@ -23,7 +22,7 @@ class RemoteFolder:
     may die at any moment.
     """
 
-    def __init__(self, system: Any, root: str) -> None:
+    def __init__(self, system: pa_fs.FileSystem, root: str) -> None:
         self.system = system
         self.root = root.rstrip("/")
 

@@ -11,7 +11,9 @@ from freshview.linear.language.terms import Inverse, Until
 from freshview.linear.language.walk import free
 
 
-def kept(program: Normal, triggers: Iterable[Trigger], before: frozenset[str]) -> frozenset[str]:
+def kept_views(
+    program: Normal, triggers: Iterable[Trigger], before: frozenset[str]
+) -> frozenset[str]:
     """The least set of views that the outputs and the triggers need; it never shrinks.
 
     Inverses stay: what holds one can be checked by multiplying, without it only by solving. So do

@@ -63,7 +63,7 @@ def evaluate(
     `mirrored` says which products are known to be symmetric; `on_rounds` hears after how many
     rounds an iteration ended.
     """
-    return _Evaluation(values, ring, sizes, limit, mirrored, on_rounds).go(e)
+    return _Evaluation(values, ring, sizes, limit, mirrored, on_rounds).term(e)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class _Evaluation:
     mirrored: Callable[[Expr], bool] | None
     on_rounds: Callable[[int], None] | None
 
-    def go(self, e: Expr) -> Array:
+    def term(self, e: Expr) -> Array:
         ring = self.ring
         match e:
             case Var(name):
@@ -87,36 +87,36 @@ class _Evaluation:
             case Identity(n):
                 return ring.identity(self.at(n))
             case Scale(by, body):
-                return by * self.go(body)
+                return by * self.term(body)
             case Transpose(body):
-                return self.go(body).T
+                return self.term(body).T
             case Inverse(body):
-                return self.invert(self.go(body), e)
+                return self.invert(self.term(body), e)
             case Add(terms):
                 return self.sum(terms)
             case Mul(factors):
-                arrays = [self.go(f) for f in factors]
+                arrays = [self.term(f) for f in factors]
                 if len(arrays) == 2 and self.mirrored is not None and self.mirrored(e):
                     return ring.mirrored(*arrays)
                 dims = (arrays[0].shape[0], *(f.shape[1] for f in arrays))
                 return self.multiply(arrays, _order(dims))
             case Beside(parts):
-                return ring.beside([self.go(p) for p in parts])
+                return ring.beside([self.term(p) for p in parts])
             case Above(parts):
-                return ring.above([self.go(p) for p in parts])
+                return ring.above([self.term(p) for p in parts])
             case Let(name, value, body):
-                return self.knowing(name, self.go(value)).go(body)
+                return self.with_value(name, self.term(value)).term(body)
             case Iterate(count, start, name, body):
-                current = self.go(start)
+                current = self.term(start)
                 for _ in range(count):
-                    current = self.knowing(name, current).go(body)
+                    current = self.with_value(name, current).term(body)
                 return current
             case Until():
                 return self.until(e)
             case _:
                 assert_never(e)
 
-    def knowing(self, name: str, value: Array) -> _Evaluation:
+    def with_value(self, name: str, value: Array) -> _Evaluation:
         return replace(self, values={**self.values, name: value})
 
     def at(self, s: Size) -> int:
@@ -133,15 +133,15 @@ class _Evaluation:
     def sum(self, terms: tuple[Expr, ...]) -> Array:
         """A sum; what is subtracted is, and an identity only touches the diagonal."""
         first, *rest = sorted(terms, key=_is_multiple_of_identity)
-        total = self.ring.copy(self.go(first))
+        total = self.ring.copy(self.term(first))
         for t in rest:
             if _is_multiple_of_identity(t):
                 by = t.by if isinstance(t, Scale) else self.ring.one
                 total = self.ring.on_diagonal(total, by)
             elif isinstance(t, Scale) and t.by == -1:
-                total = self.ring.added(total, self.go(t.body), -1)
+                total = self.ring.added(total, self.term(t.body), -1)
             else:
-                total = self.ring.added(total, self.go(t))
+                total = self.ring.added(total, self.term(t))
         return total
 
     def invert(self, a: Array, e: Expr) -> Array:
@@ -156,9 +156,9 @@ class _Evaluation:
     def until(self, e: Until) -> Array:
         """Rounds until two of them are as good as equal."""
         ring = self.ring
-        old = self.go(e.start)
+        old = self.term(e.start)
         for rounds in range(1, MOST_ROUNDS + 1):
-            new = self.knowing(e.name, old).go(e.body)
+            new = self.with_value(e.name, old).term(e.body)
             if not ring.is_ring:
                 near = ring.equal(new, old)
             else:

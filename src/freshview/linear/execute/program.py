@@ -13,7 +13,7 @@ import numpy as np
 
 from freshview.errors import FreshviewError, UnknownName
 from freshview.linear.compile.emit import emit
-from freshview.linear.compile.kept_views import kept, pruned
+from freshview.linear.compile.kept_views import kept_views, pruned
 from freshview.linear.compile.normal import Normal, affected
 from freshview.linear.compile.options import MatrixOptions, Strategy
 from freshview.linear.compile.trigger import Trigger, names
@@ -157,7 +157,7 @@ class Program:
     def _keep(self) -> None:
         """Keep what the triggers read: a view that was not kept so far is computed."""
         triggers = self._choices.triggers()
-        wanted = kept(self.normal, triggers.values(), self._kept)
+        wanted = kept_views(self.normal, triggers.values(), self._kept)
         fresh: dict[str, Array] = dict(self.values)
         for name in wanted - self._kept - {i.name for i in self.normal.inputs}:
             self._compute(name, fresh)
@@ -171,9 +171,9 @@ class Program:
             before, fill = self._columns, self._counted.fill
             ready = [(t, fill(t.input)) for t in self._running.values()]
             self._columns = by_columns(ready, wanted, self.sizes)
-            self._lay(before | self._columns)
+            self._arrange(before | self._columns)
 
-    def _lay(self, views: Iterable[str]) -> None:
+    def _arrange(self, views: Iterable[str]) -> None:
         """Matrices as their products read them."""
         for name in views:
             self.values[name] = in_memory_order(self.values[name], columns=name in self._columns)
@@ -271,7 +271,7 @@ class Program:
 
     def _commit(self, moves: Sequence[Move]) -> None:
         """Follow the changes one after the other by their triggers, or compute anew after all."""
-        why = [w for m in moves if (w := self._why_anew(m))]
+        why = [w for m in moves if (w := self._reason_to_recompute(m))]
         if not why:
             # One trigger reads everything before it writes. After the first of several, copies
             # must be there to go back to.
@@ -292,7 +292,7 @@ class Program:
                 write_exact_cells(self.values[m.name], m)
             self._again({m.name for m in moves}, "; ".join(why))
 
-    def _why_anew(self, m: Move) -> str:
+    def _reason_to_recompute(self, m: Move) -> str:
         """Why a change is not followed by its trigger; nothing if it is."""
         if m.lost is not None:
             return f"what {m.name} loses cannot be subtracted in {self.ring.name}"
@@ -316,7 +316,7 @@ class Program:
             yield
         except BaseException:
             self.values = before
-            self._lay(self._columns)
+            self._arrange(self._columns)
             raise
 
     def _again(self, changed: Iterable[str], why: str) -> None:
@@ -326,7 +326,7 @@ class Program:
         for n in self._kept - fresh.keys():
             self._compute(n, fresh)
         self.values = {n: fresh[n] for n in self._kept}
-        self._lay(self._columns)
+        self._arrange(self._columns)
         self._report_reevaluation(why)
 
     def _report_reevaluation(self, why: str) -> None:

@@ -67,10 +67,10 @@ def pagerank(
         lost = ones @ (share @ (ones.T - ones.T @ links))
         return iteration(damping * (links + lost), (1 - damping) * ones, ones, rounds, form, sizes)
     # A round keeps the sum of the ranks: what jumps and dangling pages take from it goes to all.
-    return until(tolerance, ones, lambda x: _evened(x, damping * (links @ x), ones, share))
+    return until(tolerance, ones, lambda x: _with_lost_mass(x, damping * (links @ x), ones, share))
 
 
-def _evened(x: Matrix, y: Matrix, ones: Matrix, share: Matrix) -> Matrix:
+def _with_lost_mass(x: Matrix, y: Matrix, ones: Matrix, share: Matrix) -> Matrix:
     """Y, and what it has less than x, spread evenly."""
     return y + ones @ (share @ (ones.T @ x - ones.T @ y))
 

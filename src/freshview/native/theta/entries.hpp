@@ -135,8 +135,8 @@ inline PyObject* add(PyObject*, PyObject* const* args, intptr_t) {
   return py::none();
 }
 
-// restore(join, host, side, count, shadows, pinned): the arrays have the slots already; they are
-// entered, empty ones are free.
+// restore(join, host, side, count, shadows, pinned, gone): the arrays have the slots already; they are
+// entered. Free are those that `gone` lists, in their order, or for None all that are empty.
 inline PyObject* restore(PyObject*, PyObject* const* args, intptr_t) {
   Args in(args);
   auto store = in.store();
@@ -147,14 +147,27 @@ inline PyObject* restore(PyObject*, PyObject* const* args, intptr_t) {
       store.note(store.weight(slot));
     } else {
       store.s.totals.empty++;
-      store.s.gone.add(slot);
     }
     store.enter(u32(slot));
   }
   store.s.shadows.at = in.numbers(&store.s.shadows.count);
   store.s.shadows.room = store.s.shadows.count;
   store.s.totals.pinned = in.number();
+  Numbers& gone = store.s.gone;
+  gone.close();
+  gone = Numbers{};
+  gone.at = in.numbers(&gone.count);
+  gone.room = gone.count;
+  if (gone.at) return py::none();
+  for (i64 slot = store.s.totals.length; slot-- > 0;)
+    if (!store.weight(slot)) gone.add(slot);
   return py::none();
+}
+
+// gone(join, host, side): slots that are used again, the last one first.
+inline PyObject* gone(PyObject*, PyObject* const* args, intptr_t) {
+  auto store = Args(args).store();
+  return py::PyBytes_FromStringAndSize(reinterpret_cast<const char*>(store.s.gone.at), store.s.gone.count * 8);
 }
 
 // shadows(join, host, side): pairs of slots that will be one again.
@@ -335,7 +348,7 @@ inline py::PyMethodDef methods[] = {
     FR_CALL(open),  FR_CALL(add_host), FR_CALL(close), FR_CALL(totals), FR_CALL(attach),
     FR_CALL(add),   FR_CALL(restore),  FR_CALL(probe),     FR_CALL(drop),   FR_CALL(unpin),
     FR_CALL(route), FR_CALL(run),      FR_CALL(size),      FR_CALL(collect), FR_CALL(start),
-    FR_CALL(left),  FR_CALL(writer),   FR_CALL(shadows),   FR_CALL(begin),  FR_CALL(settle),
+    FR_CALL(left),  FR_CALL(writer),   FR_CALL(shadows),   FR_CALL(gone), FR_CALL(begin),  FR_CALL(settle),
     FR_CALL(end),
 };
 #undef FR_CALL

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from freshview.codegen.library import toolchain
-from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags, find_compiler
-from freshview.codegen.library.last_compiler import last_compiler, remember_compiler
+from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags
+from freshview.codegen.library.last_compiler import last_compiler, present_compiler
 from freshview.codegen.library.load import Kernel
 from freshview.codegen.library.row_store import row_store_source
 from freshview.errors import BuildProblem
@@ -42,20 +42,12 @@ class BuiltKernel:
 @cache
 def compiler() -> CppCompiler | None:
     """The compiler of this machine: the one that was found last, or looked for now."""
-    return last_compiler() or _find_compiler()
-
-
-@cache
-def _find_compiler() -> CppCompiler | None:
-    compiler_here = find_compiler()
-    if compiler_here is not None:
-        remember_compiler(compiler_here)
-    return compiler_here
+    return last_compiler() or present_compiler()
 
 
 def need_compiler() -> CppCompiler:
     """The compiler of this machine, asked itself, or a BuildProblem that says what to install."""
-    this = None if compiler() is None else _find_compiler()
+    this = None if compiler() is None else present_compiler()
     if this is None:
         raise BuildProblem(
             "there is no C++ compiler on this machine",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -56,13 +57,24 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
     return after, queries
 
 
-def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, Any]:
+def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, object]:
     """What a script has added to a catalog, as values that JSON holds."""
-    new = [(key, r) for key, r in after.relations.items() if key not in before.relations]
+    new = [(key, r) for key, r in after.relations.items() if before.relations.get(key) != r]
+    named = {q.name.lower() for q in queries}
     return {
+        "dropped": [
+            *(k for k in before.views if k in named or k not in after.views),
+            *(k for k, r in before.relations.items() if after.relations.get(k) != r),
+        ],
         "relations": [_show_relation(r, after.sources.get(key)) for key, r in new],
         "queries": [_show_query(q) for q in queries],
+        "parts": [[_show_query(p) for p in _parts(q, after)] for q in queries],
     }
+
+
+def _parts(q: Query, catalog: Catalog) -> list[Query]:
+    """The derived relations of a view that are no views themselves."""
+    return [p for p in q.over if p.name.lower() not in catalog.views]
 
 
 def _show_relation(r: Relation, source: Source | None) -> list[object]:
@@ -76,11 +88,12 @@ def _show_relation(r: Relation, source: Source | None) -> list[object]:
 def _show_query(q: Query) -> list[object]:
     columns = _show_columns(q.columns)
     order = [[o.var, o.descending, o.nulls_first] for o in q.order]
-    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes]
+    return [q.name, columns, q.vars, show(q.term), order, q.factorized, q.notes, q.policy]
 
 
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
     """The catalog after a script, and its queries."""
+    catalog = catalog.without(entry["dropped"])
     for name, columns, static, key, origin, time, notes in entry["relations"]:
         source = None
         if origin is not None:
@@ -92,15 +105,28 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
         relation = Relation(name, _columns(columns), static, *details)
         catalog = catalog.with_relation(relation, source)
     queries = []
-    for name, columns, vars, term, order, factorized, notes in entry["queries"]:
-        keys = tuple(Order(*o) for o in order)
-        body = read(term)
-        over = catalog.views_read(body)
-        rest = (keys, factorized, over, tuple(notes))
-        query = Query(name, _columns(columns), tuple(vars), body, *rest)
+    for shown, parts in zip(entry["queries"], entry["parts"], strict=True):
+        query = _query(*shown)
+        known = catalog.with_parts(_query(*part) for part in parts)
+        query = replace(query, over=known.views_read(query.term))
         queries.append(query)
-        catalog = catalog.without_view(name).with_view(query)
+        catalog = catalog.with_view(query)
     return catalog, queries
+
+
+def _query(
+    name: str,
+    columns: list[tuple[str, str, bool]],
+    vars: list[str],
+    term: str,
+    order: list[tuple[Any, ...]],
+    factorized: bool,
+    notes: list[str],
+    policy: str,
+) -> Query:
+    keys = tuple(Order(*o) for o in order)
+    rest = (keys, factorized, (), tuple(notes), policy)
+    return Query(name, _columns(columns), tuple(vars), read(term), *rest)
 
 
 def _show_columns(columns: tuple[Column, ...]) -> list[object]:
@@ -149,7 +175,7 @@ def _get(key: str) -> dict[str, Any] | None:
     return entry
 
 
-def _put(key: str, entry: dict[str, Any]) -> None:
+def _put(key: str, entry: Mapping[str, object]) -> None:
     """Store the entry of a key; where that fails, the script is translated again."""
     text = json.dumps(entry)
     sha256 = hashlib.sha256(text.encode()).hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from freshview.plan.options import Strategy
 from freshview.plan.switches import Switches, read_switches
@@ -26,7 +26,7 @@ def connect(
     factorise: bool = False,
     statistics: Sizes | None = None,
     products: Groups | None = None,
-    switches: Switches | Mapping[str, Any] | None = None,
+    switches: Switches | Mapping[str, object] | None = None,
     share: bool = True,
 ) -> Database:
     """An empty database in this process.

@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex
 
 from freshview.calculus.schema import Query
 from freshview.calculus.types import Type
-from freshview.errors import BadRow, FreshviewError
+from freshview.errors import FreshviewError
 from freshview.plan.options import Strategy
-from freshview.plan.switches import Switches
 from freshview.program.terms import Program
 from freshview.runtime.compile.script_cache import load_script
+from freshview.runtime.database.batches import Batch, batch_changes
 from freshview.runtime.database.commit import fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
-from freshview.runtime.database.declare import declare, static_table
+from freshview.runtime.database.declare import (
+    Planned,
+    declare,
+    settings_of,
+    static_table,
+    under_policy,
+)
 from freshview.runtime.database.fork import HalfChanged, watch
 from freshview.runtime.database.route import Routes, route_of
+from freshview.runtime.database.session import only_declares, run
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
 from freshview.runtime.database.writer import Writer
-from freshview.runtime.functions import check_callable, from_python
+from freshview.runtime.functions import check_callable, from_python, without
 from freshview.runtime.ingest.change import Change, Hook, row_change
 from freshview.runtime.ingest.event_time import StreamTime
-from freshview.runtime.ingest.products import Combined, any_change, decomposed, factors_of
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.handles import factorized_handle, handle
+from freshview.runtime.views.result import Result
 from freshview.runtime.views.subscriptions import Subscriptions
 from freshview.runtime.views.view import ViewHandle
 from freshview.sql.catalog import Catalog
 
 if TYPE_CHECKING:
     from freshview.runtime.views.factorized import FactorizedView
-
-Batch: TypeAlias = Mapping[str, object]
 
 _VALUES = frozenset((int, float, str, bool, type(None), Decimal, date, datetime))
 """Of the first value of a row, where a tuple is plainly one row, and not a tuple of rows."""
@@ -109,15 +113,29 @@ class Database:
         """The trigger program that keeps a view fresh."""
         return self.state.view(name).program
 
-    def execute(self, sql: str, file: str = "<text>") -> list[ViewHandle]:
+    def execute(self, sql: str, file: str = "<text>", *, policy: str = "") -> list[ViewHandle]:
         """Declare the streams, tables and views of a script: all of them, or, on an error, none.
 
-        Gives the views that the script declares. `file` is what errors call the script.
+        Gives its views. `file` is what errors call it; `policy` is for views that name none. With
+        statements like INSERT, each is done or refused by itself, as in `sql`.
         """
+        if only_declares(sql):
+            return self.declare_script(sql, file, policy)
+        return run(self, sql, file, policy, asks=False)[0]
+
+    def sql(self, sql: str, file: str = "<text>") -> Result:
+        """Run a script, one statement after the other; gives what the last one answers.
+
+        A SELECT by itself is asked once; INSERT, UPDATE, DELETE and MERGE are one change each.
+        """
+        return run(self, sql, file, "", asks=True)[1]
+
+    def declare_script(self, sql: str, file: str, policy: str = "") -> list[ViewHandle]:
+        """Declare all that a script of declarations says, or, on an error, nothing."""
         with self.still():
             catalog, queries = load_script(sql, file, self.state.catalog)
-            views = [(q, self.state.settings) for q in queries]
-            return self._declare(Script(sql, file), catalog, views)
+            planned = under_policy(queries, policy, self.state.settings)
+            return self._declare(Script(sql, file, policy), catalog, planned)
 
     def define(self, query: Query, strategy: Strategy, *, order: str = "") -> ViewHandle:
         """Declare a view by its term, kept by a strategy of its own.
@@ -125,24 +143,15 @@ class Database:
         `order` is the variable order of the strategy `factorized`, over columns; without it one is
         found.
         """
-        from freshview.factorized.order import read_order
-
         with self.still():
-            orders = {query.name: read_order(order)} if order else {}
-            settings = self.state.settings
-            # View trees have no switches; those of the database are for the other views.
-            switches = Switches() if strategy == "factorized" else settings.switches
-            settings = replace(settings, strategy=strategy, orders=orders, switches=switches)
+            settings = settings_of(self.state.settings, query.name, strategy, order)
             declaration = Defined(query, strategy, order)
             catalog = self.state.catalog.with_view(query)
             (view,) = self._declare(declaration, catalog, [(query, settings)])
             return view
 
     def _declare(
-        self,
-        declaration: Declaration,
-        catalog: Catalog,
-        views: list[tuple[Query, DatabaseSettings]],
+        self, declaration: Declaration, catalog: Catalog, views: Planned
     ) -> list[ViewHandle]:
         new = declare(self.state, self._tiering, declaration, catalog, views)
         self.rewire()
@@ -154,8 +163,7 @@ class Database:
         """Make a Python function known to SQL.
 
         It must give the same answer for the same values. `result` is its type, such as `double`
-        or `decimal(2)`; `double?` if it may answer NULL. It is not called with NULL: a NULL among
-        the arguments makes the answer NULL.
+        or `decimal(2)`; `double?` if it may answer NULL. Its answer for a NULL is NULL, without it.
         """
         self.state.catalog = self.state.catalog.with_function(from_python(name, function, result))
 
@@ -188,25 +196,12 @@ class Database:
         `Product` of factors, or several in a list, which add up. The batch is one change: readers
         see the views before it or after it.
 
-        With `decompose`, rows of a stream that was declared to change by products of two groups
-        of columns are given as such, if they form some: a look at each row in Python that pays
-        where a row costs more than that.
+        With `decompose`, rows of a stream that was declared to change by products are given as
+        such, if they form some: a look at each row in Python.
         """
         if type(batch) is dict and not decompose and self._routes.apply(self, batch):
             return
-        if not isinstance(batch, Mapping):
-            raise BadRow(
-                f"a batch cannot be {batch!r}",
-                instead="give a mapping from the names of streams to their changes",
-            )
-        changes = []
-        for name, rows in batch.items():
-            stream = self.state.stream(name)
-            change = self._hooked(any_change(stream, rows))
-            if decompose and not isinstance(change, Combined):
-                change = decomposed(change, factors_of(stream, self.state.settings.products))
-            changes.append(change)
-        self._change(changes)
+        self._change(batch_changes(self.state, batch, self._hooked, decompose=decompose))
 
     def writer(self, relation: str) -> Writer:
         """What inserts and deletes single rows of a stream the fast way.
@@ -236,10 +231,7 @@ class Database:
 
         def end() -> None:
             with self.still():
-                left = list(self._hooks.get(name, []))
-                if hook in left:
-                    left.remove(hook)
-                self._hooks[name] = left
+                self._hooks[name] = without(self._hooks.get(name, []), hook)
                 self.rewire()
 
         return end
@@ -287,7 +279,18 @@ class Database:
         hooks = self._hooks.get(change.relation.name)
         return change.through(hooks) if hooks else change
 
+    def change_by(self, change: Callable[[], Change | None]) -> None:
+        """Make one change; nothing else changes while it is computed from what is there."""
+        with self.still():
+            if (computed := change()) is not None:
+                self._follow([self._hooked(computed)])
+        self._subscriptions.deliver()
+
     def _change(self, changes: Sequence[Change]) -> None:
+        self._follow(changes)
+        self._subscriptions.deliver()
+
+    def _follow(self, changes: Sequence[Change]) -> None:
         with self.lock:
             self._advance()
             if self._tiering.prepare(changes, self.state):
@@ -305,7 +308,6 @@ class Database:
             self._tiering.count_rows(changes, self.state)
             if self._routes.by_name and self._tiering.is_building:
                 self.rewire()  # it must look at every change from now on
-        self._subscriptions.deliver()
 
     def _commit(self, changes: Sequence[Change]) -> None:
         state = self.state
@@ -371,14 +373,15 @@ class Database:
         for relation in self.state.catalog.relations.values():
             name = relation.name
             seen = relation.static or relation.time is not None or self._hooks.get(name)
-            plain = not seen and not self.is_building
             groups, base = self.state.readers[name], self.state.bases[name]
             waits = waits or not all(g.is_started for g in groups)
-            route = route_of(relation, base, groups) if plain else None
+            route = route_of(relation, base, groups) if not (seen or self.is_building) else None
             if route is not None:
                 routes[name] = route
             if name in self._writers:
                 self._writers[name].wire(route)
+        for name in self._writers.keys() - self.state.bases.keys():
+            self._writers.pop(name).wire(None)
         self._routes.by_name, self._routes.are_stale = routes, waits
         self._singles = {name: w for name, w in self._writers.items() if name in routes}
 

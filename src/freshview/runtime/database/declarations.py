@@ -15,10 +15,11 @@ from freshview.plan.options import Strategy
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """SQL, and what errors call it."""
+    """SQL, what errors call it, and the policy of its views that name none."""
 
     sql: str
     file: str
+    policy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ Declaration: TypeAlias = Script | Defined
 def show_declaration(d: Declaration) -> object:
     """A declaration as values that JSON holds."""
     if isinstance(d, Script):
-        return [d.sql, d.file]
+        return [d.sql, d.file, d.policy]
     over = [_show_query(v) for v in d.query.over]
     return {**_show_query(d.query), "over": over, "strategy": d.strategy, "order": d.order}
 
@@ -50,12 +51,14 @@ def _show_query(q: Query) -> dict[str, object]:
         "columns": [[c.name, str(c.type)] for c in q.columns],
         "vars": list(q.vars),
         "term": show(q.term),
+        "policy": q.policy,
     }
 
 
 def _read_query(values: Mapping[str, Any]) -> Query:
     columns = tuple(Column(name, read_type(t)) for name, t in values["columns"])
-    return Query(values["name"], columns, tuple(values["vars"]), read(values["term"]))
+    term, policy = read(values["term"]), values.get("policy", "")
+    return Query(values["name"], columns, tuple(values["vars"]), term, policy=policy)
 
 
 def read_declaration(values: Any) -> Declaration:
@@ -67,8 +70,7 @@ def read_declaration(values: Any) -> Declaration:
     True
     """
     if not isinstance(values, Mapping):
-        sql, file = values
-        return Script(sql, file)
+        return Script(*values)
     over = tuple(_read_query(v) for v in values.get("over", ()))
     query = replace(_read_query(values), over=over)
     if values["strategy"] not in get_args(Strategy):

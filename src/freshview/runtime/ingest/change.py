@@ -143,7 +143,7 @@ def row_change(relation: Relation, rows: object, sign: int = 1) -> Change:
         one = not rows or not isinstance(rows[0], tuple | list | Mapping)
         return Change(relation, [rows] if one and rows else list(rows), sign=sign)
     if _is_arrow(rows) or _is_pandas(rows):
-        return Change(relation, None, _lasting(relation, rows), sign=sign)
+        return Change(relation, None, _rereadable(relation, rows), sign=sign)
     if isinstance(rows, Mapping):
         if any(_is_column(v) for v in rows.values()):
             return Change(relation, None, _from_columns(relation, rows), sign=sign)
@@ -166,7 +166,7 @@ def counted_change(relation: Relation, changes: object) -> Change:
         change.counts = _plain_counts(relation, changes[1])
         return change
     if _is_arrow(changes) or _is_pandas(changes):
-        table = _as_table(relation, _lasting(relation, changes))
+        table = _as_table(relation, _rereadable(relation, changes))
         if COUNT not in table.column_names:
             return Change(relation, None, table)
         if table.column_names.count(COUNT) > 1:
@@ -252,7 +252,7 @@ def _is_pandas(value: object) -> bool:
     return type(value).__module__.split(".")[0] == "pandas"
 
 
-def _lasting(relation: Relation, table: object) -> pa.Table:
+def _rereadable(relation: Relation, table: object) -> pa.Table:
     """An Arrow table that can be read more than once."""
     if _is_pandas(table):
         return normalize_types(relation, _from_pandas(relation, table))

@@ -157,7 +157,7 @@ def _in_time(
     return change, max((m for m in moments if m is not None), default=None), dropped
 
 
-def time_column(relation: Relation, table: Any) -> pa.ChunkedArray | None:
+def time_column(relation: Relation, table: pa.Table) -> pa.ChunkedArray | None:
     """The times of the rows of a table, in the form that values have; None where rows tell it."""
     wanted = relation.columns[relation.time_column or 0]
     form = {

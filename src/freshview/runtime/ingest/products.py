@@ -77,7 +77,9 @@ class Term:
         wanted = [frozenset(c.name for c in s.columns) for s in streams]
         if len(by_columns) != len(self.parts) or by_columns.keys() != set(wanted):
             return None
-        return [_laid(s, by_columns[columns]) for s, columns in zip(streams, wanted, strict=True)]
+        return [
+            _reordered(s, by_columns[columns]) for s, columns in zip(streams, wanted, strict=True)
+        ]
 
     def listed(self) -> tuple[pa.Table, npt.NDArray[np.int64]]:
         """All the rows, and how often each comes."""
@@ -100,7 +102,7 @@ class Term:
         return pa.table([columns[n].cast(types[n]) for n in names], names), counts
 
 
-def _laid(stream: Relation, part: Change) -> Change:
+def _reordered(stream: Relation, part: Change) -> Change:
     """A factor with its columns in the order of a stream."""
     return Change(stream, None, part.table.select([c.name for c in stream.columns]), part.counts)
 

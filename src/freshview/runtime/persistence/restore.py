@@ -58,7 +58,7 @@ def restore(
         db.register_function(name, function, result)
     for d in map(read_declaration, body["scripts"]):
         if isinstance(d, Script):
-            db.execute(d.sql, d.file)
+            db.execute(d.sql, d.file, policy=d.policy)
         else:
             db.define(d.query, d.strategy, order=d.order)
     folder = path / body["folder"]

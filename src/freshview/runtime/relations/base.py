@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from freshview.calculus.domain import is_int
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
+from freshview.calculus.types import Value
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow
 from freshview.runtime.ingest.change import Change
@@ -53,6 +54,11 @@ class Base:
     def leave(self, change: Change) -> None:
         """Take back a change that was entered."""
         self.apply({row: -count for row, count in change.net().items()})
+
+    def rows_with(self, values: Mapping[int, Value]) -> dict[Row, int]:
+        """The rows with these values by column, none of them NULL."""
+        tests = values.items()
+        return {row: n for row, n in self.rows.items() if all(row[i] == v for i, v in tests)}
 
     def fill(self, instance: Instance, index: int) -> None:
         """Give all the rows to a running kernel."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
+from freshview.calculus.types import Value
 from freshview.codegen.library.load import Instance, Kernel
 from freshview.codegen.library.row_store import KEY_OF, ROW_OF, ROWS, row_kernel
 from freshview.errors import NotAdmitted, Overflow
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.relations.base import Base, check_net
+from freshview.runtime.relations.base import Base, check_net, key_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.compute as pc
 else:
-    from freshview.runtime.ingest.lazy_imports import pa
+    from freshview.runtime.ingest.lazy_imports import pa, pc
 
 
 class StoredBase:
@@ -86,6 +90,25 @@ class StoredBase:
         """How often a row is there."""
         return sum(n for _, n in self.instance.find_rows(ROW_OF, row) or ())
 
+    def rows_with(self, values: Mapping[int, Value]) -> dict[Row, int]:
+        """The rows with these values by column, none of them NULL: by the key, or one by one."""
+        key = key_columns(self.relation)
+        if key and values.keys() >= set(key):
+            holder = self._holder(tuple(values[i] for i in key))
+            if holder is None or any(holder[i] != v for i, v in values.items()):
+                return {}
+            return {holder: 1}
+        table = pa.table(self.instance.map_arrow(ROWS))
+        for i, value in values.items():
+            column = table.column(i)
+            table = table.filter(pc.equal(column, pa.scalar(value, column.type)))
+        *columns, counts = table.columns
+        out: dict[Row, int] = {}
+        rows = zip(*(c.to_pylist() for c in columns), strict=True)
+        for row, n in zip(rows, counts.to_pylist(), strict=True):
+            out[row] = out.get(row, 0) + n
+        return out
+
     def _holder(self, key: Row) -> Row | None:
         """The row of a key."""
         return next((row for row, _ in self.instance.find_rows(KEY_OF, key) or ()), None)
@@ -122,7 +145,37 @@ class WatermarkBase(StatelessBase):
     """
 
 
-AnyBase: TypeAlias = Base | StoredBase | StatelessBase
+class FrozenBase:
+    """The rows of another base as those of a static table, for a query that is asked once."""
+
+    stays = True
+
+    def __init__(self, source: Base | StoredBase) -> None:
+        self.relation = replace(source.relation, static=True, time=None)
+        self._source = source
+
+    def enter(self, change: Change) -> None:
+        """Refuse changes: nobody makes any while the query runs."""
+        raise AssertionError(f"{change.relation.name} is frozen")
+
+    leave = enter
+
+    def fill(self, instance: Instance, index: int) -> None:
+        """Give all the rows to a running kernel."""
+        self._source.fill(instance, index)
+
+    @property
+    def rows(self) -> dict[Row, int]:
+        """The rows and how often each is there."""
+        return self._source.rows
+
+    @property
+    def size(self) -> int:
+        """How many different rows there are."""
+        return self._source.size
+
+
+AnyBase: TypeAlias = Base | StoredBase | StatelessBase | FrozenBase
 
 
 def moved(base: Base, store: Kernel) -> AnyBase:

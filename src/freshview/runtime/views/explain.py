@@ -10,13 +10,17 @@ from freshview.calculus.pretty_print import show_term
 from freshview.calculus.schema import Query
 from freshview.calculus.terms import Expr
 from freshview.program.abbreviate import abbreviate, abbreviate_program
+from freshview.program.forecast import forecast
 from freshview.program.query_keys import NotCollected
+from freshview.program.statistics import Statistics
 from freshview.program.terms import Program
 from freshview.program.text import show_program
 from freshview.reference.engine.changes import touching
 from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.runtime.views.joins import joins
 from freshview.simplify import Rule, simplify
+
+NOTHING_KNOWN = Statistics()
 
 
 def explain(
@@ -27,8 +31,13 @@ def explain(
     centre: Mapping[str, float] = MappingProxyType({}),
     arrival: str = "",
     others: Sequence[str] = (),
+    *,
+    statistics: Statistics = NOTHING_KNOWN,
+    verbose: bool = False,
 ) -> str:
-    """Every stage of a view: its term, each rule that changed it, the strategy, the program.
+    """How a view is kept: the choice, what it is expected to cost, its joins, what runs it.
+
+    With `verbose` also every stage of it: its term, each rule that changed it, the program.
 
     Then comes the engine that runs it: a kernel, if there is its plan; else `note` says why not.
     Last, where its changes are not collected, the reason. `centre` is what a kernel takes from the
@@ -38,23 +47,17 @@ def explain(
     Columns that nothing reads are shown as `..`; `freshview compile` writes the whole text.
     """
     columns = ", ".join(f"{c.name} {c.type}" for c in query.columns)
-    seen = query.vars * 2
-    steps: list[str] = []
-
-    def record(rule: Rule, term: Expr) -> None:
-        steps.append(f"-- {rule.__name__}\n{show_term(abbreviate(term, seen))}")
-
-    simplify(query.term, listener=record)
     compared = _compared(query, program, plan)
     joined = joins(program, ordered=plan is not None)
+    expected = forecast(program, statistics)
     choice = program.notes or ("every map is maintained by deltas",)
     return "\n\n".join(
         [
             f"== view {query.name}({columns})",
-            f"== calculus\n{show_term(abbreviate(query.term, seen))}",
-            "\n".join(["== simplified", *(steps or ["no rule applies"])]),
+            *(_stages(query) if verbose else []),
             "\n".join(["== choice", *choice]),
-            f"== program\n{show_program(abbreviate_program(replace(program, notes=()))).rstrip()}",
+            *([_program(program)] if verbose else []),
+            "\n".join(["== cost", *expected.lines(bool(statistics.rows))]),
             *(["\n".join(["== joins", *joined])] if joined else []),
             *(["\n".join(["== shared", _shared(others)])] if others else []),
             *(
@@ -65,6 +68,25 @@ def explain(
             *(["\n".join(["== changes", *compared])] if compared else []),
         ]
     )
+
+
+def _stages(query: Query) -> list[str]:
+    """The term of a query, and after each rule that changed it."""
+    seen = query.vars * 2
+    steps: list[str] = []
+
+    def record(rule: Rule, term: Expr) -> None:
+        steps.append(f"-- {rule.__name__}\n{show_term(abbreviate(term, seen))}")
+
+    simplify(query.term, listener=record)
+    return [
+        f"== calculus\n{show_term(abbreviate(query.term, seen))}",
+        "\n".join(["== simplified", *(steps or ["no rule applies"])]),
+    ]
+
+
+def _program(program: Program) -> str:
+    return f"== program\n{show_program(abbreviate_program(replace(program, notes=()))).rstrip()}"
 
 
 def _compared(query: Query, program: Program, plan: CompiledPlan | None) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, TypeVar, cast
 
 from freshview.calculus.functions import Functions
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Value
-from freshview.errors import NotNative, Overflow
+from freshview.errors import NotNative, Overflow, UnknownName
 from freshview.program.terms import Program
 from freshview.runtime.compile.compile_view import compile_view, headers_of
 from freshview.runtime.compile.kernels import BuiltKernel
@@ -83,6 +83,19 @@ class ServedBy(Protocol):
         """How many different rows there are below the views."""
 
 
+class NoGroup:
+    """What a view that was dropped or replaced has for a group: every use of it is refused."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> NoReturn:
+        raise UnknownName(
+            f"the view '{self._name}' was dropped or replaced",
+            instead="ask the database for the view of that name",
+        )
+
+
 class MaintainedView:
     """A query, and the group of views whose engine serves it."""
 
@@ -112,6 +125,11 @@ class MaintainedView:
         self._program: Program | None = None
         self._part: tuple[BuiltKernel | Program, Program] | None = None
         self._result: Result | None = None
+
+    def retire(self) -> None:
+        """Be dropped: whoever still holds the view is told so."""
+        self.group = cast(ServedBy, NoGroup(self.query.name))
+        self.history, self.callbacks = None, []
 
     @property
     def program(self) -> Program:

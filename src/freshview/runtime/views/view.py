@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from freshview.calculus.rows import Row, conform
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.types import Type, Value
 from freshview.errors import FreshviewError, UnknownName
-from freshview.runtime.functions import check_callable
-from freshview.runtime.ingest.columns import html, rows_of
+from freshview.runtime.functions import check_callable, without
+from freshview.runtime.ingest.columns import rows_of
 from freshview.runtime.settings import EngineName
 from freshview.runtime.views.history import MOST_VERSIONS, History
 from freshview.runtime.views.maintained import Callback, MaintainedView
+from freshview.runtime.views.result import Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +58,7 @@ class Statistics:
     note: str
 
 
-class ViewHandle:
+class ViewHandle(Rows):
     """A view as its user sees it; every read gives the rows as of the last change.
 
     >>> import freshview
@@ -82,11 +83,6 @@ class ViewHandle:
     def schema(self) -> tuple[Column, ...]:
         """The columns with their types."""
         return self._maintained.query.columns
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(c.name for c in self.schema)
 
     @property
     def relations(self) -> tuple[Relation, ...]:
@@ -114,10 +110,6 @@ class ViewHandle:
         with self._db.quiet():
             return self._maintained.rows()
 
-    def to_pylist(self) -> list[dict[str, Value]]:
-        """The rows as dictionaries from column names to values."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
-
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table, in the order of an ORDER BY, else in none.
 
@@ -125,10 +117,6 @@ class ViewHandle:
         """
         with self._db.quiet():
             return self._maintained.table()
-
-    def to_pandas(self, **options: object) -> Any:
-        """The rows as a pandas DataFrame; options go to pyarrow's `Table.to_pandas`."""
-        return self.to_arrow().to_pandas(**options)
 
     def read(self) -> tuple[int, pa.Table]:
         """A version of the database and the rows as they are at it."""
@@ -215,10 +203,7 @@ class ViewHandle:
 
         def end() -> None:
             with self._db.still():
-                left = list(self._maintained.callbacks)
-                if callback in left:
-                    left.remove(callback)
-                self._maintained.callbacks = left
+                self._maintained.callbacks = without(self._maintained.callbacks, callback)
 
         return end
 
@@ -254,8 +239,11 @@ class ViewHandle:
             rows = {name: n for name, n in sizes.items() if name in own}
             return Statistics(m.engine_name, rows, size, seconds, visits, writes, m.group.note)
 
-    def explain(self) -> str:
-        """How the view is maintained: its term after every pass, its maps, its triggers."""
+    def explain(self, *, verbose: bool = False) -> str:
+        """How the view is kept: the choice, what it is expected to cost, its joins, its engine.
+
+        With `verbose` also its term after every rule, its maps and its triggers.
+        """
         with self._db.quiet():
             m = self._maintained
             from freshview.runtime.views.explain import explain
@@ -264,17 +252,20 @@ class ViewHandle:
             plan = group.built.plan if group.built else None
             centre = group.centre if group.built else {}
             others = [v.query.name for v in group.views if v is not m]
-            return explain(m.query, m.program, group.note, plan, centre, group.arrival, others)
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The rows as a stream of Arrow's C interface: polars, DuckDB and others read the view."""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+            return explain(
+                m.query,
+                m.program,
+                group.note,
+                plan,
+                centre,
+                group.arrival,
+                others,
+                statistics=m.settings.statistics,
+                verbose=verbose,
+            )
 
     def __repr__(self) -> str:
         return f"<view {self.name}({', '.join(self.columns)})>"
-
-    def _repr_html_(self) -> str:
-        return html(self.to_arrow(), self.name)
 
 
 def matching(table: pa.Table, values: Mapping[int, Value], query: Query) -> pa.Table:

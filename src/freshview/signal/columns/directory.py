@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from freshview.signal.columns.rows import Array, Ints
+from freshview.signal.arrays import Array
+from freshview.signal.columns.rows import Ints
 
 _DENSE = 1 << 20
 """Integers from zero up to this, or up to four for each that there is, are looked up in a table."""

@@ -7,8 +7,9 @@ from typing import assert_never
 
 import numpy as np
 
+from freshview.signal.arrays import Array
 from freshview.signal.columns.directory import Directory
-from freshview.signal.columns.rows import Array, Rows
+from freshview.signal.columns.rows import Rows
 from freshview.signal.operators.events import (
     DownsampleOperator,
     GroupByOperator,
@@ -68,7 +69,7 @@ _DTYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class OperatorNode:
     """An operator with the numbers of the nodes that it reads, and its result without rows."""
 
     operator: Operator
@@ -83,7 +84,7 @@ class Graph:
 
     directory: Directory
     sources: dict[Source, int] = field(default_factory=dict)
-    nodes: list[Node | None] = field(default_factory=list)
+    nodes: list[OperatorNode | None] = field(default_factory=list)
     """None stands for a source."""
     schemas: list[Rows] = field(default_factory=list)
     grouped: list[bool] = field(default_factory=list)
@@ -105,7 +106,7 @@ class Graph:
             grouped = self._grouping(term, [self.grouped[i] for i in inputs], schemas)
             operator = operator_of(term, self.directory, schemas)
             schema = operator.schema(*schemas).take(slice(0, 0))
-            self.nodes.append(Node(operator, inputs, schema, grouped))
+            self.nodes.append(OperatorNode(operator, inputs, schema, grouped))
             self.schemas.append(schema)
             self.grouped.append(grouped)
         self.places[term] = len(self.nodes) - 1

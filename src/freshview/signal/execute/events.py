@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from freshview.errors import UnknownName
+from freshview.signal.arrays import Array
 from freshview.signal.columns.directory import Directory
-from freshview.signal.columns.rows import Array, Rows
+from freshview.signal.columns.rows import Rows
 from freshview.signal.execute.intake import COUNT
 from freshview.signal.execute.picture import html
 
@@ -45,7 +46,7 @@ class Events:
             columns[COUNT] = rows.weight.astype(np.int64)
         return columns
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Table:
         """An Arrow table; complex numbers are structs of `re` and `im`, vectors are lists."""
         return pa.table({n: _arrow(c) for n, c in self.to_numpy().items()})
 
@@ -74,7 +75,7 @@ class Events:
         return html(what, self.rows, directory, list(self.to_numpy()))
 
 
-def _arrow(values: Array) -> Any:
+def _arrow(values: Array) -> pa.Array:
     if values.ndim == 2:
         flat = _arrow(np.ascontiguousarray(values).reshape(-1))
         return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from freshview.errors import BadRow
+from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import MAX_TIME
-from freshview.signal.columns.rows import Array, Ints, Rows
+from freshview.signal.columns.rows import Ints, Rows
 from freshview.signal.terms import Field, Source
 
 COUNT = "__count"
@@ -36,7 +36,7 @@ def read_rows(source: Source, data: object) -> Rows:
     return rows if COUNT not in columns else _weighted(source, rows, columns)
 
 
-def _columns(source: Source, data: object) -> dict[str, Any]:
+def _columns(source: Source, data: object) -> dict[str, Array]:
     if isinstance(data, Mapping):
         columns = {str(n): _array(source, n, v) for n, v in data.items()}
     else:
@@ -74,20 +74,22 @@ def _array(source: Source, name: object, values: object) -> Array:
         raise BadRow(f"the column '{name}' of '{source.name}' is no array: {e}") from e
 
 
-def _table(source: Source, data: Any) -> list[tuple[str, Array]]:
+def _table(source: Source, data: object) -> list[tuple[str, Array]]:
     if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    if not isinstance(data, pa.Table):
+        table = pa.Table.from_batches([data])
+    elif isinstance(data, pa.Table):
+        table = data
+    else:
         if not hasattr(data, "__arrow_c_stream__"):
             raise BadRow(
                 f"the rows of '{source.name}' cannot be of type {type(data).__name__}",
                 instead="give an Arrow table, a data frame, or a dict of arrays",
             )
-        data = pa.table(data)
-    return [(n, _numpy(source, n, data.column(n))) for n in data.column_names]
+        table = pa.table(data)
+    return [(n, _numpy(source, n, table.column(n))) for n in table.column_names]
 
 
-def _numpy(source: Source, name: str, array: Any) -> Array:
+def _numpy(source: Source, name: str, array: pa.Array | pa.ChunkedArray) -> Array:
     """An Arrow column as an array; a missing double is NaN, and no other value may be missing."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()

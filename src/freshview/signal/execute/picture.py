@@ -6,8 +6,9 @@ from html import escape
 
 import numpy as np
 
+from freshview.signal.arrays import Array
 from freshview.signal.columns.directory import Directory
-from freshview.signal.columns.rows import Array, Rows
+from freshview.signal.columns.rows import Rows
 
 WIDE, HIGH = 240, 32
 """The size of a sparkline."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 from freshview.signal.execute.build import inputs_of
 from freshview.signal.policies import Policy
@@ -29,7 +28,7 @@ def show(term: Term, depth: int = 0) -> str:
     return "\n".join([*lines, *(show(t, depth + 1) for t in inputs)])
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     match value:
         case Grid(period, offset):
             return f"every {period} from {offset}"

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from freshview.signal.arrays import Array
 from freshview.signal.policies import Policy
-from freshview.signal.terms import Array, BadSignal
+from freshview.signal.terms import BadSignal
 
 
 def check_policy(value: object) -> Policy:
@@ -22,7 +23,7 @@ def check_policy(value: object) -> Policy:
 def integer(what: str, value: object) -> int:
     """A whole number."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise BadSignal(f"{what} of {value!r}", instead="give an integer")
+        raise BadSignal(f"{what} cannot be {value!r}", instead="give an integer")
     return int(value.__index__())
 
 
@@ -30,7 +31,7 @@ def positive(what: str, value: object) -> int:
     """A whole number above zero."""
     number = integer(what, value)
     if number <= 0:
-        raise BadSignal(f"{what} of {number}", instead="give a number above zero")
+        raise BadSignal(f"{what} cannot be {number}", instead="give a number above zero")
     return number
 
 

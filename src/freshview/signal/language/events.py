@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, overload
+from typing import TypeVar, overload
 
+from freshview.signal.arrays import Condition, Projection
 from freshview.signal.execute.events import Events
 from freshview.signal.execute.query import Query
 from freshview.signal.execute.show import show
 from freshview.signal.execute.snapshot import restore
 from freshview.signal.language.check import integer
-from freshview.signal.terms import GroupBy, Scale, Select, Shift, Term, Where
+from freshview.signal.terms import BadSignal, GroupBy, Scale, Select, Shift, Term, Where
 
 Self = TypeVar("Self", bound="EventOperators")
 Result = TypeVar("Result", bound="EventOperators")
-Function = Callable[[Any], Any]
-"""A function of whole columns: it gets events with an attribute for each column, and `time`."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,11 @@ class EventOperators:
 
     term: Term
 
-    def where(self: Self, predicate: Function) -> Self:
+    def where(self: Self, predicate: Condition) -> Self:
         """The events for which a condition holds: `where(lambda e: e.value < 100)`."""
         return self._like(Where(self.term, predicate))
 
-    def select(self: Self, function: Function) -> Self:
+    def select(self: Self, function: Projection) -> Self:
         """Events with another payload: an array, which is called `value`, or a dict of arrays."""
         return self._like(Select(self.term, function))
 
@@ -55,10 +54,20 @@ class EventOperators:
     @overload
     def reduce(self: Self, other: Result, query: Callable[[Self, Result], Result], /) -> Result: ...
 
-    def reduce(self, *arguments: Any) -> Any:
+    def reduce(
+        self: Self,
+        first: Result | Callable[[Self], Result],
+        query: Callable[[Self, Result], Result] | None = None,
+        /,
+    ) -> Result:
         """A query over each group: `reduce(query)`, or of two inputs `reduce(other, query)`."""
-        *others, query = arguments
-        return query(self, *others)
+        if not isinstance(first, EventOperators):
+            return first(self)
+        if query is None:
+            raise BadSignal(
+                "reduce got an input, and no query", instead="give reduce(other, query)"
+            )
+        return query(self, first)
 
     def query(self, *, keep_result: bool = True) -> Query:
         """The query, ready for its first batch."""

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from freshview.errors import UnknownName
+from freshview.signal.arrays import Array, EventColumns, ValueFunction
 from freshview.signal.terms import BadSignal, Operation
 
-Value: TypeAlias = Callable[[Any, Any], Any]
-"""From times and events, both whole columns, to values."""
 
-
-def composed(operation: Operation, f: Value, g: Value) -> Value:
+def composed(operation: Operation, f: ValueFunction, g: ValueFunction) -> ValueFunction:
     """The arithmetic of two functions, over events that have the arguments of both."""
 
-    def function(t: Any, e: Any) -> Any:
-        a, b = f(t, _Side(e, "l.")), g(t, _Side(e, "r."))
+    def function(t: Array, e: EventColumns) -> Array:
+        a, b = values(f, t, _Side(e, "l.")), values(g, t, _Side(e, "r."))
         match operation:
             case "plus":
                 return a + b
@@ -31,43 +28,54 @@ def composed(operation: Operation, f: Value, g: Value) -> Value:
     return function
 
 
-def dispatch(functions: Sequence[Value], column: str = "kind") -> Value:
+def dispatch(functions: Sequence[ValueFunction], column: str = "kind") -> ValueFunction:
     """Functions that differ from event to event: a column has the number of each event's own.
 
     `signal.with_function(dispatch([sine, ramp]))` evaluates each of them once, over its events.
     """
 
-    def function(t: Any, e: Any) -> Any:
-        which = np.asarray(getattr(e, column))
+    def function(t: Array, e: EventColumns) -> Array:
+        which = e[column]
         if len(which) and not ((which >= 0) & (which < len(functions))).all():
             at = int(np.argmax((which < 0) | (which >= len(functions))))
             raise BadSignal(
                 f"the event at time {int(t[at])} asks for function {int(which[at])}",
                 instead=f"'{column}' is a number below {len(functions)}",
             )
-        result: Any = None
+        result: Array | None = None
         for number, each in enumerate(functions):
             mine = np.flatnonzero(which == number)
             if not len(mine):
                 continue
-            values = np.asarray(each(t[mine], _Some(e, mine)))
+            part = values(each, t[mine], _Some(e, mine))
             if result is None:
-                result = np.zeros(len(which), values.dtype)
-            result = result.astype(np.result_type(result, values), copy=False)
-            result[mine] = values
+                result = np.zeros(len(which), part.dtype)
+            result = result.astype(np.result_type(result, part), copy=False)
+            result[mine] = part
         return np.zeros(0) if result is None else result
 
     return function
 
 
-def own_value(t: Any, e: Any) -> Any:
+def values(function: ValueFunction, t: Array, e: EventColumns) -> Array:
+    """The values of a function, which arithmetic can be done on."""
+    answer = function(t, e)
+    if isinstance(answer, Mapping):
+        raise BadSignal(
+            f"a function of time gives the columns {', '.join(map(str, answer))}, not one value",
+            instead="return an array",
+        )
+    return np.asanyarray(answer)
+
+
+def own_value(t: Array, e: EventColumns) -> Array:
     """The value of a signal without a function: its only column."""
     if len(names := e.columns) != 1:
         raise BadSignal(
             f"a signal with the columns {', '.join(names)} has no value to calculate with",
             instead="give it a function: with_function(lambda t, e: e.value)",
         )
-    return getattr(e, names[0])
+    return e[names[0]]
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ class Prefixed:
 
     prefix: str
 
-    def __call__(self, e: Any) -> dict[str, Any]:
+    def __call__(self, e: EventColumns) -> dict[str, Array]:
         """The payload by its longer names."""
         return {f"{self.prefix}{name}": e[name] for name in e.columns}
 
@@ -84,7 +92,7 @@ class Prefixed:
 class _Side:
     """The events of one side of a join, by the names that they had there."""
 
-    def __init__(self, events: Any, prefix: str) -> None:
+    def __init__(self, events: EventColumns, prefix: str) -> None:
         self._events, self._prefix = events, prefix
 
     @property
@@ -92,32 +100,32 @@ class _Side:
         head = self._prefix
         return [n.removeprefix(head) for n in self._events.columns if n.startswith(head)]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Array:
         if name.startswith("_"):
             raise AttributeError(name)
         if name in self.columns:
             return self._events[f"{self._prefix}{name}"]
         if name in ("time", "start", "end"):
-            return getattr(self._events, name)
+            return self._events[name]
         raise UnknownName(
             f"the events have no column '{name}'", instead=f"they have {', '.join(self.columns)}"
         )
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Array:
         return self.__getattr__(name)
 
 
 class _Some(_Side):
     """Some of the events."""
 
-    def __init__(self, events: Any, rows: Any) -> None:
+    def __init__(self, events: EventColumns, rows: Array) -> None:
         super().__init__(events, "")
         self._rows = rows
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Array:
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self._events, name)[self._rows]
+        return self._events[name][self._rows]
 
     @property
     def columns(self) -> list[str]:

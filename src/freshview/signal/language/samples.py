@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from freshview.signal.arrays import Array, EventColumns
 from freshview.signal.language.check import check_missing, coefficients, positive
 from freshview.signal.language.events import EventOperators
 from freshview.signal.language.windows import hopped
 from freshview.signal.steps import Aggregate, DigitalFilter
-from freshview.signal.terms import Array, BadSignal, Filtered, Fir, Grid, Hop, Iir, Missing, Term
+from freshview.signal.terms import BadSignal, Filtered, Fir, Grid, Hop, Iir, Missing, Term
 
 Self = TypeVar("Self", bound="SampleOperators")
 
@@ -74,7 +75,7 @@ class SampleOperators(EventOperators):
     def quantile(self: Self, q: float, size: int, hop: int = 1) -> Self:
         """The quantile of the samples of each window, between two of them on a straight line."""
         if not 0 <= q <= 1:
-            raise BadSignal(f"a quantile of {q}", instead="give a number from 0 to 1")
+            raise BadSignal(f"the quantile cannot be {q}", instead="give a number from 0 to 1")
         return self.rolling(size, hop, lambda x: _quantile(x, q), name=f"quantile {q}")
 
     def zscore(self: Self, size: int) -> Self:
@@ -126,7 +127,7 @@ class SampleOperators(EventOperators):
         forward, feedback = coefficients("b", b), coefficients("a", a)
         if feedback[0] == 0:
             raise BadSignal(
-                "a filter whose a[0] is zero", instead="divide by the first that is not"
+                "a[0] of a filter cannot be zero", instead="give coefficients with another a[0]"
             )
         if len(feedback) == 1:
             return self.fir([x / feedback[0] for x in forward], missing)
@@ -143,12 +144,12 @@ class _Beyond:
 
     threshold: float
 
-    def __call__(self, e: Any) -> Any:
-        return np.any([np.abs(e[name]) > self.threshold for name in e.columns], axis=0)
+    def __call__(self, e: EventColumns) -> Array:
+        return np.asarray(np.any([np.abs(e[name]) > self.threshold for name in e.columns], axis=0))
 
 
-def _is_number(e: Any) -> Any:
-    return ~np.all([np.isnan(e[name]) for name in e.columns], axis=0)
+def _is_number(e: EventColumns) -> Array:
+    return ~np.asarray(np.all([np.isnan(e[name]) for name in e.columns], axis=0))
 
 
 def _mean(x: Array) -> Array:

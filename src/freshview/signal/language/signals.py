@@ -6,14 +6,14 @@ or by the assertion `to_signal`; a signal becomes uniform by `sample`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from freshview.errors import UnknownName
+from freshview.signal.arrays import Condition, ValueFunction
 from freshview.signal.language.check import check_missing, check_policy, integer, positive
 from freshview.signal.language.events import EventOperators
-from freshview.signal.language.functions import Prefixed, Value, composed, own_value
+from freshview.signal.language.functions import Prefixed, composed, own_value, values
 from freshview.signal.language.samples import SampleOperators
 from freshview.signal.language.windows import Windows
 from freshview.signal.policies import Policy
@@ -86,7 +86,10 @@ class Stream(EventOperators):
         if tolerance is not None:
             integer("a tolerance", tolerance)
             if tolerance < 0:
-                raise BadSignal(f"a tolerance of {tolerance}", instead="give zero or more")
+                raise BadSignal(
+                    f"the tolerance of an as-of join cannot be {tolerance}",
+                    instead="give zero or more",
+                )
         return self._like(AsOf(self.term, other.term, direction, tolerance, keep))
 
     def aggregate(self, **functions: str | tuple[str, str]) -> Signal:
@@ -104,7 +107,7 @@ class Stream(EventOperators):
                 )
             aggregates.append((name, word, column))
         if not aggregates:
-            raise BadSignal("an aggregate of nothing", instead='say for example value="mean"')
+            raise BadSignal("aggregate names no column", instead='say for example value="mean"')
         return Signal(Snapshot(self.term, tuple(aggregates)))
 
     def to_signal(self) -> Signal:
@@ -145,7 +148,7 @@ class Signal(Stream):
         pairs = Join(self.term, other.term)
         return Signal(pairs) if isinstance(other, Signal) else Stream(pairs)
 
-    def with_function(self, function: Callable[[Any, Any], Any]) -> FunctionSignal:
+    def with_function(self, function: ValueFunction) -> FunctionSignal:
         """A continuous signal: values are a function of the time and of the payload."""
         return FunctionSignal(self.term, function)
 
@@ -162,7 +165,9 @@ class Signal(Stream):
     def ema(self: Self, alpha: float) -> Self:
         """The exponential moving average over the events, whatever time is between them."""
         if not 0 < alpha <= 1:
-            raise BadSignal(f"an average with alpha {alpha}", instead="give a number in (0, 1]")
+            raise BadSignal(
+                f"the alpha of an average cannot be {alpha}", instead="give a number in (0, 1]"
+            )
         return self._like(Ema(self.term, float(alpha)))
 
     def _combined(self, operation: Operation, other: Signal) -> Signal:
@@ -179,16 +184,16 @@ class FunctionSignal:
     """
 
     term: Term
-    function: Value
+    function: ValueFunction
 
-    def where(self, predicate: Callable[[Any], Any]) -> FunctionSignal:
+    def where(self, predicate: Condition) -> FunctionSignal:
         """The events whose arguments satisfy a condition."""
         return FunctionSignal(Signal(self.term).where(predicate).term, self.function)
 
     def scale(self, factor: complex) -> FunctionSignal:
         """All values times a scalar."""
         function = self.function
-        return FunctionSignal(self.term, lambda t, e: function(t, e) * factor)
+        return FunctionSignal(self.term, lambda t, e: values(function, t, e) * factor)
 
     def shift(self, by: int) -> FunctionSignal:
         """The same curve, later by so much."""
@@ -320,7 +325,7 @@ class UniformSignal(SampleOperators, Signal):
 
 
 def _sampled(
-    term: Term, grid: Grid, policy: Policy | None, function: Value | None
+    term: Term, grid: Grid, policy: Policy | None, function: ValueFunction | None
 ) -> UniformSignal:
     if policy is None:
         return UniformSignal(Sample(term, grid, None, function), grid)

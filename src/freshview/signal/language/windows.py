@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from freshview.signal import steps
-from freshview.signal.steps import Array, BadStep, Step
+from freshview.signal.arrays import Array
+from freshview.signal.steps import BadStep, Step
 from freshview.signal.terms import BadSignal, Grid, Merge, Missing, OverlapAdd, Term, Window
 
 Uniform = TypeVar("Uniform")

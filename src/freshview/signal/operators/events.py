@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freshview.errors import FreshviewError, TypeProblem, UnknownName
+from freshview.signal.arrays import (
+    Array,
+    Condition,
+    EventColumns,
+    Projected,
+    Projection,
+    ValueFunction,
+)
 from freshview.signal.columns.directory import Directory
 from freshview.signal.columns.ranges import ceil_div, counted
-from freshview.signal.columns.rows import Array, Ints, Rows, consolidated
+from freshview.signal.columns.rows import Ints, Rows, consolidated
 from freshview.signal.operators.node import State, Stateless
 from freshview.signal.terms import BadSignal, Grid
+
+Result = TypeVar("Result")
 
 
 class Event:
@@ -54,7 +65,7 @@ class Event:
         return len(self._rows)
 
 
-def payload(result: Any, rows: int, what: str) -> dict[str, Array]:
+def payload(result: Projected, rows: int, what: str) -> dict[str, Array]:
     """The columns that a function of the user gives: one array, or several by name."""
     columns = result if isinstance(result, Mapping) else {"value": result}
     if not columns:
@@ -64,7 +75,7 @@ def payload(result: Any, rows: int, what: str) -> dict[str, Array]:
     }
 
 
-def column(values: Any, rows: int, what: str) -> Array:
+def column(values: ArrayLike, rows: int, what: str) -> Array:
     """An array with a row an event, of one of the types that payloads have."""
     array = np.asarray(values)
     if array.ndim == 0:
@@ -104,7 +115,7 @@ def example(rows: Rows) -> Rows:
 class WhereOperator(Stateless):
     """The events for which a predicate holds."""
 
-    predicate: Callable[[Any], Any]
+    predicate: Condition
     directory: Directory
 
     def apply(self, rows: Rows) -> Rows:
@@ -129,7 +140,7 @@ class WhereOperator(Stateless):
 class SelectOperator(Stateless):
     """Events with another payload."""
 
-    function: Callable[[Any], Any]
+    function: Projection
     directory: Directory
 
     def apply(self, rows: Rows) -> Rows:
@@ -146,7 +157,9 @@ class SelectOperator(Stateless):
         return one.with_columns(payload(result, 1, "select")).take(slice(0, 0))
 
 
-def _tried(function: Callable[[Any], Any], rows: Rows, directory: Directory, what: str) -> Any:
+def _tried(
+    function: Callable[[EventColumns], Result], rows: Rows, directory: Directory, what: str
+) -> Result:
     one = example(rows)
     shown = Trial(one, directory)
     try:
@@ -259,7 +272,7 @@ class SampleOperator(Stateless):
     """The beats of a grid at which events live, with the values that they have there."""
 
     grid: Grid
-    function: Callable[[Array, Any], Any] | None
+    function: ValueFunction | None
     directory: Directory
     references: bool = False
     """Also the first and the last unit of time of each event, for interpolation between events."""

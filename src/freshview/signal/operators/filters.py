@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import Ranges
-from freshview.signal.columns.rows import Array, Rows, concat
+from freshview.signal.columns.rows import Rows, concat
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import column, numbers
 from freshview.signal.operators.frames import (

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import Ranges, counted, merged
-from freshview.signal.columns.rows import Array, Ints, Rows
+from freshview.signal.columns.rows import Ints, Rows
 from freshview.signal.columns.store import Store
 from freshview.signal.terms import Grid
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import (
     MAX_TIME,
     MIN_TIME,
@@ -14,7 +15,7 @@ from freshview.signal.columns.ranges import (
     counted,
     merged,
 )
-from freshview.signal.columns.rows import Array, Ints, Mask, Rows, points
+from freshview.signal.columns.rows import Ints, Mask, Rows, points
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import column, numbers
 from freshview.signal.operators.node import Local, around

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from freshview.errors import TypeProblem
+from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import MAX_TIME, MIN_TIME, Ranges, counted, merged
 from freshview.signal.columns.rows import (
-    Array,
     Ints,
     Rows,
     concat,

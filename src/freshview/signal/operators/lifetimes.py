@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from freshview.errors import UnknownName
+from freshview.signal.arrays import Array
 from freshview.signal.columns.directory import Directory
 from freshview.signal.columns.ranges import MIN_TIME, Ranges, merged, spans
-from freshview.signal.columns.rows import Array, Ints, Rows, digests
+from freshview.signal.columns.rows import Ints, Rows, digests
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import numbers
 from freshview.signal.operators.node import Local, Operator, State, around

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import Ranges, counted, merged
-from freshview.signal.columns.rows import Array, Ints, Rows, concat, points
+from freshview.signal.columns.rows import Ints, Rows, concat, points
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import numbers
 from freshview.signal.operators.node import Local

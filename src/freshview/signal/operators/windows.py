@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import Ranges, counted
-from freshview.signal.columns.rows import Array, Ints, Mask, Rows, concat, points
+from freshview.signal.columns.rows import Ints, Mask, Rows, concat, points
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import column, numbers
 from freshview.signal.operators.frames import (

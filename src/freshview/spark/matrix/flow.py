@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS
 from freshview.durable.batch_log import NO_VERSION, Note
 from freshview.durable.checkpoint import (
+    Description,
     check_new,
     checkpoint_errors,
     described,
@@ -167,6 +167,6 @@ class MatrixFlow(Versions):
         return shares
 
 
-def read_description(checkpoint: str | Path) -> dict[str, Any]:
+def read_description(checkpoint: str | Path) -> Description:
     """The description in a checkpoint of a matrix program."""
     return described(place_of(checkpoint), "matrices", "matrix program")

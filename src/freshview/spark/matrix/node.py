@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -82,8 +83,7 @@ class MatrixNode:
     def restore(self, path: Path) -> None:
         """Load the pieces from a file that `save` wrote."""
         for key, values in arrays.read(path).items():
-            form, _, name = key.partition(" ")
-            self.put(form, name, values)  # type: ignore[arg-type]
+            self.put(*piece_of(key), values)
 
     @property
     def bytes(self) -> int:
@@ -105,6 +105,12 @@ class MatrixNode:
         return self.folder / f"{form} {quote(name, safe='#')}"
 
 
+def piece_of(key: str) -> tuple[Form, str]:
+    """The form of a piece and the name of its matrix, of the text that arrays are called by."""
+    form, _, name = key.partition(" ")
+    return cast("Form", form), name
+
+
 def _key(path: Path) -> tuple[Form, str]:
-    form, _, name = path.name.partition(" ")
-    return form, unquote(name)  # type: ignore[return-value]
+    form, name = piece_of(path.name)
+    return form, unquote(name)

@@ -14,11 +14,11 @@ from freshview.distributed.matrix.row_ranges import RowRanges
 from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.terms import COLS, ROWS, VALUES
 from freshview.distributed.matrix.text import show_steps
-from freshview.durable.checkpoint import CheckpointProblem
+from freshview.durable.checkpoint import CheckpointProblem, Description
 from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats
 from freshview.errors import FreshviewError
-from freshview.linear.compile.kept_views import kept, pruned
+from freshview.linear.compile.kept_views import kept_views, pruned
 from freshview.linear.compile.options import Strategy
 from freshview.linear.compile.trigger import Trigger
 from freshview.linear.compile.trigger_compiler import candidates, rank_name
@@ -202,7 +202,7 @@ class SparkProgram(Program):
                     )
                     triggers[i.name] = best.trigger if best else None
             every = [t for t in triggers.values() if t is not None]
-            self._kept = kept(self.normal, every, frozenset())
+            self._kept = kept_views(self.normal, every, frozenset())
             ready = {n: pruned(t, self._kept) if t else None for n, t in triggers.items()}
             rank = rank_name(self.normal)
             rule = SpreadRule({**self.sizes, rank: 1.0}, rank, *self._rule)
@@ -264,7 +264,7 @@ class SparkProgram(Program):
                 instead="update one after the other, or use linear.Program",
             )
         (m,) = moves
-        why = self._why_anew(m)
+        why = self._reason_to_recompute(m)
         if not why:
             try:
                 self._run(self._running[id(self.choice(m.name, m.rank).trigger)], m)
@@ -330,7 +330,7 @@ def _only(triggers: Mapping[Strategy, Trigger], best: Strategy) -> dict[Strategy
     return {s: t for s, t in triggers.items() if s in (best, "reevaluate")}
 
 
-def _workers(spark: Any, wanted: int | None, before: Mapping[str, Any] | None) -> int:
+def _workers(spark: Any, wanted: int | None, before: Description | None) -> int:
     if before is not None:
         if wanted is not None and wanted != before["workers"]:
             raise CheckpointProblem(

@@ -28,7 +28,7 @@ from freshview.durable.work import Role, Work
 from freshview.linear.kernels.semiring import Array, semiring
 from freshview.linear.language.sizes import ONE
 from freshview.spark.matrix.arrays import pack, unpack
-from freshview.spark.matrix.node import MatrixNode
+from freshview.spark.matrix.node import MatrixNode, piece_of
 from freshview.spark.matrix.perform import PartExecutor
 from freshview.spark.nodes.node import READY
 
@@ -121,8 +121,7 @@ class MatrixWork(Work):
         if step == steps[0]:
             node.clear()
         for key, values in unpack(batch).items():
-            form, _, name = key.partition(" ")
-            node.put(form, name, values)  # type: ignore[arg-type]
+            node.put(*piece_of(key), values)
         began = perf_counter()
         executor = self._executor(node, part, routine)
         if part == self.driver:

@@ -15,15 +15,15 @@ def attach_kernels(work: ViewWork, spark: object) -> ViewWork:
     """The work with kernels; without a kernel, Python keeps the maps, with a warning."""
     if not work.settings.native:
         return work
-    baseline: Baseline = "native" if _is_local(spark) else "x86-64-v2"
-    kernels, why = ship_kernels(work.distributed, work.functions, work.folder, baseline)
+    kernels, why = ship_kernels(work.distributed, work.functions, work.folder, baseline_of(spark))
     if why:
         message = f"no native kernels: Python keeps the maps of this pipeline, which is slow: {why}"
         warnings.warn(message, FreshviewWarning, stacklevel=3)
     return replace(work, kernels=kernels)
 
 
-def _is_local(spark: object) -> bool:
-    """Whether all the workers are on this machine."""
+def baseline_of(spark: object) -> Baseline:
+    """The processors of the workers: those of this machine, if all of them are on it."""
     context = getattr(spark, "sparkContext", None)
-    return context is None or str(context.master).startswith("local")
+    is_here = context is None or str(context.master).startswith("local")
+    return "native" if is_here else "x86-64-v2"

@@ -29,7 +29,7 @@ def read_routine(query: str) -> str:
     return f"read {query}"
 
 
-class Node(DurableNode, Protocol):
+class ProgramNode(DurableNode, Protocol):
     """The maps of one node.
 
     Routines have names: `READY`, `change_routine(i)`, `read_routine(query)`. Rows of a map are

@@ -13,7 +13,7 @@ from freshview.distributed.terms import Dist, Guard, Replicated, Slice, Transfer
 from freshview.durable.step import Clock, SentBlocks
 from freshview.durable.storage.blocks import merged, pack, unpack
 from freshview.spark.batches.partition import partition_rows, rows_of_worker
-from freshview.spark.nodes.node import Node
+from freshview.spark.nodes.node import ProgramNode
 from freshview.spark.nodes.violations import check_guards
 
 
@@ -36,7 +36,7 @@ class PartStep:
 
 
 def perform(
-    node: Node,
+    node: ProgramNode,
     at: PartStep,
     inputs: Sequence[bytes],
     batch: bytes | memoryview,
@@ -60,7 +60,7 @@ def perform(
             if at.is_driver and t.kind == "scatter":
                 outbox.put(t, node.send(routine, t.source))
             elif not at.is_driver and t.kind == "keep":
-                rows = _kept(t, node.send(routine, t.source), at)
+                rows = _own_rows(t, node.send(routine, t.source), at)
                 clock(node.receive, routine, t.target, rows)
         clock(node.run, routine, block)
         if block == CHECK_BLOCK and not at.is_driver and at.guards:
@@ -75,7 +75,7 @@ def perform(
     return SentBlocks(outbox.blocks(), _gathered(node, routine, gathered))
 
 
-def _kept(t: Transfer, rows: pa.RecordBatch, at: PartStep) -> pa.RecordBatch:
+def _own_rows(t: Transfer, rows: pa.RecordBatch, at: PartStep) -> pa.RecordBatch:
     """The rows that stay on a worker which has them all."""
     if not isinstance(t.to, Slice):
         return rows_of_worker(rows, t.by, at.part, at.workers)
@@ -83,7 +83,7 @@ def _kept(t: Transfer, rows: pa.RecordBatch, at: PartStep) -> pa.RecordBatch:
     return rows.slice(0, 0) if line is None else rows_of_worker(rows, t.by, line, t.to.lines)
 
 
-def _gathered(node: Node, routine: str, gathers: Iterable[Transfer]) -> bytes:
+def _gathered(node: ProgramNode, routine: str, gathers: Iterable[Transfer]) -> bytes:
     return pack({t.target: [node.send(routine, t.source)] for t in gathers})
 
 

@@ -33,7 +33,7 @@ ROW_BYTES = 200
 
 
 class ReferenceNode:
-    """A `Node` that keeps its maps in dictionaries, within one process."""
+    """A `ProgramNode` that keeps its maps in dictionaries, within one process."""
 
     shared = False
 
@@ -64,25 +64,25 @@ class ReferenceNode:
         return _Routine(tuple(blocks), temporary, stores)
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
-        """See `Node`."""
+        """See `ProgramNode`."""
         relation = self.relations[table]
         for number, row in enumerate(rows_of(pa.table(rows)), 1):
             self.static[table].add(check_row(relation, row, number), 1)
 
     def begin(self, routine: str) -> None:
-        """See `Node`."""
+        """See `ProgramNode`."""
         prepared = self._routines[routine]
         for name in prepared.temporary:
             prepared.stores.maps[name].replace({})
         self.take_over()
 
     def take_over(self) -> None:
-        """See `Node`."""
+        """See `ProgramNode`."""
         for store in self.deltas.values():
             store.replace({})
 
     def add_batch(self, relation: str, rows: pa.RecordBatch) -> None:
-        """See `Node`."""
+        """See `ProgramNode`."""
         store = self.deltas.setdefault(relation, Store())
         table = pa.table(rows)
         counts = [1] * rows.num_rows
@@ -94,7 +94,7 @@ class ReferenceNode:
             store.add(check_row(declared, row, number), m)
 
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
-        """See `Node`."""
+        """See `ProgramNode`."""
         store = self._routines[routine].stores.map(target)
         placement = self._routines[routine].temporary[target]
         *keys, payload = _cells(rows, placement)
@@ -103,7 +103,7 @@ class ReferenceNode:
                 store.add(tuple(row), m)
 
     def run(self, routine: str, block: int) -> None:
-        """See `Node`."""
+        """See `ProgramNode`."""
         prepared = self._routines[routine]
         try:
             with decimal.localcontext(EXACT):
@@ -130,13 +130,13 @@ class ReferenceNode:
         return not isinstance(s.at, Local)
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
-        """See `Node`."""
+        """See `ProgramNode`."""
         prepared = self._routines[routine]
         placement = prepared.temporary.get(source) or self._placements[source]
         return batch_of(placement, prepared.stores.map(source).rows)
 
     def save(self, path: Path) -> None:
-        """See `Node`."""
+        """See `ProgramNode`."""
         try:
             maps = {n: [batch_of(self._placements[n], s.rows)] for n, s in self.maps.items()}
         except Overflow as e:
@@ -144,7 +144,7 @@ class ReferenceNode:
         save_whole(path, *pack_large(maps))
 
     def restore(self, path: Path) -> None:
-        """See `Node`."""
+        """See `ProgramNode`."""
         saved = unpack(load_whole(path))
         for name, store in self.maps.items():
             rows: Rows = {}
@@ -155,11 +155,11 @@ class ReferenceNode:
 
     @property
     def bytes(self) -> int:
-        """See `Node`."""
+        """See `ProgramNode`."""
         return ROW_BYTES * sum(len(store.rows) for store in self.maps.values())
 
     def close(self) -> None:
-        """See `Node`."""
+        """See `ProgramNode`."""
 
 
 def _store(placement: MapPlacement) -> Store:

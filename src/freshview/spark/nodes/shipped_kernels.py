@@ -58,33 +58,43 @@ def ship_kernels(
         return {}, str(e)
     kernels: dict[Role, ShippedKernel] = {}
     for role, (program, path) in built.items():
-        data = path.read_bytes()
-        kernels[role] = ShippedKernel(program, hashlib.sha256(data).hexdigest())
-        folder.write(_name(kernels[role]), data)
+        kernels[role] = ShippedKernel(program, ship_library(path, folder))
     return kernels, ""
 
 
-def fetch_kernel(shipped: ShippedKernel, folder: Folder) -> Path:
-    """The library as a local file: downloaded once, verified whenever it is loaded.
+def library_hash(path: Path) -> str:
+    """The hash by which a library is known."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def ship_library(path: Path, folder: Folder) -> str:
+    """Write a library to a folder; its hash."""
+    library = library_hash(path)
+    folder.write(_name(library), path.read_bytes())
+    return library
+
+
+def fetch_library(library: str, folder: Folder) -> Path:
+    """The library of a hash as a local file: downloaded once, verified whenever it is loaded.
 
     Like those that are built here, the libraries used least recently make room for a new one.
     """
-    path = private_folder(user_cache() / "shipped") / f"{shipped.library}.so"
-    if _has_digest(read_own(path), shipped):
+    path = private_folder(user_cache() / "shipped") / f"{library}.so"
+    if _has_digest(read_own(path), library):
         with suppress(OSError):  # a folder that cannot be written still has it
             os.utime(path)
     else:
-        data = folder.read(_name(shipped))
-        if data is None or not _has_digest(data, shipped):
+        data = folder.read(_name(library))
+        if data is None or not _has_digest(data, library):
             raise BuildProblem("the checkpoint has lost its kernels", instead="restart the flow")
         write_whole(path, data, private=True)
         evict(path.parent)
     return path
 
 
-def _has_digest(data: bytes | None, shipped: ShippedKernel) -> bool:
-    return data is not None and hashlib.sha256(data).hexdigest() == shipped.library
+def _has_digest(data: bytes | None, library: str) -> bool:
+    return data is not None and hashlib.sha256(data).hexdigest() == library
 
 
-def _name(shipped: ShippedKernel) -> str:
-    return f"kernel-{shipped.library}"
+def _name(library: str) -> str:
+    return f"kernel-{library}"

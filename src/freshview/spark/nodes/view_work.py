@@ -18,10 +18,10 @@ from freshview.durable.storage.files import Folder
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import Role, Work
 from freshview.spark.nodes.kernel_node import KernelNode
-from freshview.spark.nodes.node import READY, Node, change_routine, read_routine
+from freshview.spark.nodes.node import READY, ProgramNode, change_routine, read_routine
 from freshview.spark.nodes.perform import PartStep, perform
 from freshview.spark.nodes.reference_node import ReferenceNode
-from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_kernel
+from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_library
 
 NO_ROUTINE = "nothing"
 """The routine of a batch that no view reads."""
@@ -66,14 +66,15 @@ class ViewWork(Work):
         shipped = self.kernels.get(role)
         return shipped.library[:16] if shipped else "python"
 
-    def node(self, role: Role, folder: Path) -> Node:
+    def node(self, role: Role, folder: Path) -> ProgramNode:
         """See `Work`: maps in a kernel if there is one, else in Python."""
         shipped = self.kernels.get(role)
         if shipped is None:
             return ReferenceNode(self.distributed, role, self.functions)
-        return KernelNode(shipped.program, fetch_kernel(shipped, self.folder), folder / "state")
+        library = fetch_library(shipped.library, self.folder)
+        return KernelNode(shipped.program, library, folder / "state")
 
-    def fill(self, node: Node) -> None:
+    def fill(self, node: ProgramNode) -> None:
         """See `Work`: the static tables."""
         for table, parts in self.tables().items():
             for rows in parts:
@@ -81,7 +82,7 @@ class ViewWork(Work):
 
     def perform(
         self,
-        node: Node,
+        node: ProgramNode,
         part: int,
         routine: str,
         step: int,

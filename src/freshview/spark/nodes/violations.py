@@ -12,7 +12,7 @@ from freshview.durable.step import Refusal
 from freshview.errors import BadRow, Place
 from freshview.runtime.ingest.columns import rows_of
 from freshview.runtime.relations.base import not_held, two_rows
-from freshview.spark.nodes.node import PAYLOAD, Node
+from freshview.spark.nodes.node import PAYLOAD, ProgramNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class RefusedBatch(Refusal):
         )
 
 
-def check_guards(node: Node, routine: str, guards: Iterable[Guard]) -> None:
+def check_guards(node: ProgramNode, routine: str, guards: Iterable[Guard]) -> None:
     """Raise `RefusedBatch` if the checks of a routine have found violations."""
     violations = []
     for g in guards:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from freshview.theta.local.columns import Tuples
 from freshview.theta.operator.block import from_block, to_block
 from freshview.theta.operator.joiner import SIDES
 from freshview.theta.operator.partition import BatchOrder, Mail, Parcels
-from freshview.theta.operator.placement_text import read_placement, show_placement
+from freshview.theta.operator.placement_text import Json, read_placement, show_placement
 from freshview.theta.terms import Side
 
 Schemas: TypeAlias = Mapping[Side, Sequence[Declared]]
@@ -134,12 +134,12 @@ def unpack_table(data: bytes) -> pa.Table:
         return reader.read_all()
 
 
-def pack_report(status: Mapping[str, Any], pairs: pa.Table) -> bytes:
+def pack_report(status: Json, pairs: pa.Table) -> bytes:
     """What a partition tells the driver at the end of a batch."""
     return frame([json.dumps(status).encode(), pack_table(pairs)])
 
 
-def unpack_report(data: bytes) -> tuple[dict[str, Any], bytes]:
+def unpack_report(data: bytes) -> tuple[Json, bytes]:
     """The status of a partition, and its pairs as a stream."""
     status, pairs = unframe(data)
     return json.loads(status), pairs

@@ -24,6 +24,7 @@ from freshview.durable.step import StepId
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.task import StageOrder, WorkerReport
 from freshview.durable.versions import Versions
+from freshview.spark.nodes.shipped_kernels import ship_library
 from freshview.spark.runner import runner_of
 from freshview.spark.theta.blocks import pack_shares
 from freshview.spark.theta.work import BATCH, READY, STATUS, JoinPlan, ThetaWork
@@ -82,14 +83,26 @@ class ThetaFlow(Versions):
         checkpoint: str | Path,
         settings: FlowSettings,
         digest: str,
+        library: Path | None = None,
     ) -> ThetaFlow:
-        """Start in an empty folder; `digest` is stored with it, for restarts."""
+        """Start in an empty folder; `digest` is stored with it, for restarts.
+
+        So is the `library` of the local joins that the plan has.
+        """
         place = place_of(checkpoint)
         with checkpoint_errors(place):
             check_new(folder_at(place), place)
             work = ThetaWork.of(uuid.uuid4().hex, place, workers, plan, settings)
-            description = {"name": work.name, "workers": workers, "theta": digest}
+            native = None if plan.native is None else plan.native.library
+            description = {
+                "name": work.name,
+                "workers": workers,
+                "theta": digest,
+                "native": native,
+            }
             with new_checkpoint(work.folder, description):
+                if library is not None:
+                    ship_library(library, work.folder)
                 return cls(work, spark)
 
     @classmethod

@@ -7,6 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -22,11 +23,13 @@ from freshview.durable.storage.blocks import frame, pack, unframe, unpack
 from freshview.durable.task import MOST_WORKERS
 from freshview.errors import FreshviewError
 from freshview.spark.matrix import arrays
+from freshview.spark.nodes.attach_kernels import baseline_of
+from freshview.spark.nodes.shipped_kernels import library_hash
 from freshview.spark.session import session
 from freshview.spark.theta.blocks import unpack_report, unpack_table
 from freshview.spark.theta.flow import ThetaFlow, read_description
 from freshview.spark.theta.remote import RemoteEpochs
-from freshview.spark.theta.work import JoinPlan
+from freshview.spark.theta.work import JoinPlan, NativeJoins
 from freshview.temporal import Horizon, Watermark
 from freshview.theta.local.columns import column
 from freshview.theta.local.predicate import Condition
@@ -86,6 +89,7 @@ class SparkThetaJoin(ThetaJoin):
         spark = spark or session(master)
         if restarted:
             self._check_checkpoint(place, digest, workers)
+            plan = self._with_library(plan, read_description(place).get("native"))
             self._flow = ThetaFlow.restart(plan, spark, checkpoint=place, settings=settings)
             if self._flow.version:
                 self._load(unframe(self._flow.driver_block())[0])
@@ -95,9 +99,10 @@ class SparkThetaJoin(ThetaJoin):
             if count < 1:
                 raise FreshviewError(f"a join cannot have {count} workers", instead="use 1 or more")
             self._dump()  # a scheme that cannot be written down is refused here
-            self._flow = ThetaFlow.start(
-                plan, spark, workers=count, checkpoint=place, settings=settings, digest=digest
-            )
+            library = self._engine.library(baseline_of(spark))
+            plan = self._with_library(plan, None if library is None else library_hash(library))
+            common: dict[str, Any] = {"workers": count, "checkpoint": place, "settings": settings}
+            self._flow = ThetaFlow.start(plan, spark, digest=digest, library=library, **common)
 
     @classmethod
     def restart(
@@ -203,7 +208,7 @@ class SparkThetaJoin(ThetaJoin):
         for side, size in self._remote.purged().items():
             if size:
                 self.scheme.purge(side, size)
-        self._count({side: batch.tuples for side, batch in batches.items()}, 1)
+        self._count({side: batch.tuples for side, batch in batches.items()})
         if not self.is_migrating:
             self._remote.begin(self.scheme.decide(self.placement))
         horizon = self._horizon()
@@ -250,8 +255,22 @@ class SparkThetaJoin(ThetaJoin):
         timed = self.sources["R"].is_timed, self.sources["S"].is_timed
         first = self.placement
         return JoinPlan(
-            self._shape, schemas, first, self._columns, self._empty, timed, self._output_time
+            self._shape,
+            schemas,
+            first,
+            self._columns,
+            self._empty,
+            timed,
+            self._output_time,
+            self._spill,
         )
+
+    def _with_library(self, plan: JoinPlan, library: str | None) -> JoinPlan:
+        """The plan with its local joins in C++, if that is how they began."""
+        self._engine.begin(is_native=library is not None)
+        if library is None:
+            return plan
+        return replace(plan, native=NativeJoins(library, self._engine.inputs, self._seed))
 
     def _dump(self) -> bytes:
         """All that the driver knows and the joiners do not."""

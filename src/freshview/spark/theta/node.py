@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from freshview.durable.storage.blocks import frame, pack, unframe, unpack
 from freshview.durable.storage.files import load_whole, save_whole
 from freshview.spark.theta.blocks import Schemas
-from freshview.theta.local.store import Shape, Slots
+from freshview.theta.local.store import Slots
 from freshview.theta.operator.block import from_block, to_block
 from freshview.theta.operator.joiner import SIDES, Snapshot
 from freshview.theta.operator.partition import Partition
-from freshview.theta.terms import Placement
 
 
 class JoinerNode:
@@ -23,17 +23,16 @@ class JoinerNode:
 
     shared = False
 
-    def __init__(self, shape: Shape, schemas: Schemas, first: Placement, parts: int) -> None:
-        self.shape = shape
+    def __init__(self, schemas: Schemas, start: Callable[[int], Partition]) -> None:
         self.schemas = schemas
-        self.first = first
-        self.parts = parts
+        self._start = start
+        """Makes the joiners of a part, with nothing in them."""
         self._partition: Partition | None = None
 
     def partition(self, part: int) -> Partition:
         """The joiners; there is nothing in them at first."""
         if self._partition is None:
-            self._partition = Partition(part, self.parts, self.shape, self.first)
+            self._partition = self._start(part)
         return self._partition
 
     def stamp(self) -> None:
@@ -62,7 +61,7 @@ class JoinerNode:
             for side, (slots, passed, end) in sides.items():
                 name = f"{host} {side}"
                 blocks[name] = [to_block(slots.tuples, self.schemas[side])]
-                marks[name] = [slots.pinned, slots.shadowed, passed, end]
+                marks[name] = [slots.pinned, slots.shadowed, passed, end, slots.free]
         value = {"part": self._partition.part, "head": head, "marks": marks}
         save_whole(path, frame([json.dumps(value).encode(), pack(blocks)]))
 
@@ -78,8 +77,9 @@ class JoinerNode:
             for side in SIDES:
                 name = f"{host} {side}"
                 if name in blocks:
-                    pinned, shadowed, passed, end = value["marks"][name]
+                    pinned, shadowed, passed, end, free = value["marks"][name]
                     tuples = from_block(blocks[name][0], self.schemas[side])
                     pairs = tuple((old, new) for old, new in shadowed)
-                    snapshots[host][side] = Slots(tuples, pinned, pairs), passed, end
+                    kept = Slots(tuples, pinned, pairs, None if free is None else tuple(free))
+                    snapshots[host][side] = kept, passed, end
         self.partition(value["part"]).restore(value["head"], snapshots)

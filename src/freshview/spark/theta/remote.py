@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples
@@ -81,6 +80,7 @@ class RemoteEpochs(Epochs):
         metrics.storage = {host: r + s for host, r, s in sorted(stored)}
         metrics.moved_bytes = sum(s["moved"] for s in statuses)
         metrics.longest_move = max(s["longest_move"] for s in statuses)
+        metrics.spilled_bytes = sum(s["spilled"] for s in statuses)
         metrics.received_bytes = sum(s["received"] for s in statuses)
         metrics.purged_bytes = sum(self._purged.values())
 
@@ -100,7 +100,7 @@ class RemoteEpochs(Epochs):
             "migrations": self.metrics.migrations,
         }
 
-    def load(self, state: Mapping[str, Any]) -> None:
+    def load(self, state: Json) -> None:
         """Become what `dump` wrote."""
         self.layout = Layout(read_placement(state["placement"]))
         self.is_migrating = state["migrating"]

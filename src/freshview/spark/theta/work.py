@@ -14,6 +14,7 @@ from freshview.durable.storage.files import Folder
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import Role, Work
 from freshview.errors import BadRow, FreshviewError
+from freshview.spark.nodes.shipped_kernels import fetch_library
 from freshview.spark.theta.blocks import (
     Schemas,
     pack_mail,
@@ -23,7 +24,13 @@ from freshview.spark.theta.blocks import (
 )
 from freshview.spark.theta.node import JoinerNode
 from freshview.temporal.terms import OutputTime
-from freshview.theta.local.store import Shape
+from freshview.theta.local.native.emit import Inputs, native_predicate
+from freshview.theta.local.native.kernel import JoinKernel
+from freshview.theta.local.native.library import load_library
+from freshview.theta.local.native.store import native_stores
+from freshview.theta.local.reserve import Spill
+from freshview.theta.local.store import Shape, array_stores
+from freshview.theta.operator.joiner import MakeStores
 from freshview.theta.operator.output import Pairs, collect
 from freshview.theta.operator.partition import Mail, Partition
 from freshview.theta.terms import Placement
@@ -83,6 +90,15 @@ SCHEDULES: Mapping[str, OneJob] = {
 
 
 @dataclass(frozen=True, slots=True)
+class NativeJoins:
+    """Local joins in C++: the hash of their library, which the checkpoint has, and its inputs."""
+
+    library: str
+    inputs: Inputs
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
 class JoinPlan:
     """What every process knows of a join: the predicate and the window, columns, and times."""
 
@@ -93,6 +109,8 @@ class JoinPlan:
     empty: Pairs
     timed: tuple[bool, bool]
     output_time: OutputTime
+    spill: Spill | None = None
+    native: NativeJoins | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +139,20 @@ class ThetaWork(Work):
 
     def node(self, role: Role, folder: Path) -> JoinerNode:
         """See `Work`."""
-        return JoinerNode(self.plan.shape, self.plan.schemas, self.plan.first, self.workers)
+        return JoinerNode(self.plan.schemas, self._partition)
+
+    def _partition(self, part: int) -> Partition:
+        plan = self.plan
+        stores = array_stores if plan.native is None else self._native_stores(plan.native)
+        return Partition(part, self.workers, plan.shape, plan.first, plan.spill, stores)
+
+    def _native_stores(self, native: NativeJoins) -> MakeStores:
+        shape = self.plan.shape
+        predicate = native_predicate(shape, native.inputs)
+        assert predicate is not None
+        calls = load_library(fetch_library(native.library, self.folder))
+        kernel = JoinKernel(calls, predicate, shape, native.inputs, native.seed)
+        return lambda _: native_stores(kernel)
 
     def fill(self, node: JoinerNode) -> None:
         """See `Work`: joiners begin with nothing."""

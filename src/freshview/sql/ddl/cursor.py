@@ -48,6 +48,13 @@ class Cursor:
             raise SyntaxProblem(f"expected a name but found {shown(token)}", at=token.at)
         return token.text
 
+    def path(self) -> str:
+        """Take a name with those of its schema and catalog before it, if they are written."""
+        path = self.name()
+        while self.accept("."):
+            path = f"{path}.{self.name()}"
+        return path
+
     def names(self) -> tuple[str, ...]:
         """Take (name, name, ...)."""
         self.expect("(")

@@ -33,7 +33,7 @@ def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
     """The rest of CREATE STREAM or CREATE TABLE, from the name on."""
     if_missing = cursor.accept("IF", "NOT", "EXISTS")
     at = cursor.peek().at
-    name = cursor.name()
+    name = cursor.path()
     declared = _columns(cursor, static=static)
     options = table_options(cursor)
     relation = Relation(name, _typed(declared), static, declared.key, declared.time)
@@ -102,7 +102,7 @@ def _columns(cursor: Cursor, *, static: bool) -> _Columns:
             _enforced(cursor)
         elif cursor.peek().word in ("UNIQUE", "FOREIGN KEY"):
             declared.ignored.append(cursor.peek().word)
-            _pass_by(cursor)
+            _skip_constraint(cursor)
         elif cursor.accept("WATERMARK", "FOR"):
             if declared.time is not None:
                 raise AmbiguousName("there are two watermarks", instead="write one", at=at)
@@ -141,7 +141,7 @@ def _enforced(cursor: Cursor) -> None:
         pass
 
 
-def _pass_by(cursor: Cursor) -> None:
+def _skip_constraint(cursor: Cursor) -> None:
     """A constraint up to the comma or parenthesis behind it."""
     depth = 0
     while cursor.peek().kind != "end":

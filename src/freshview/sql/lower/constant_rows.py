@@ -15,9 +15,18 @@ from freshview.sql.lower.values.coerce import coerce
 from freshview.sql.terms import Aggregate, Name, Scalar, Values
 from freshview.sql.walk import inside
 
+MOST_ROWS = 100
+"""Rows of one VALUES: they are written out in the query's term."""
+
 
 def constant_rows(item: Values, env: Env) -> Rows:
     """A union of rows of constants; each column has the type that holds all its values."""
+    if len(item.rows) > MOST_ROWS:
+        raise UnsupportedSql(
+            f"VALUES of more than {MOST_ROWS} rows is not supported",
+            instead="declare a CREATE TABLE, and load them there",
+            at=item.at,
+        )
     values = [[_constant(e, env) for e in row] for row in item.rows]
     types: list[Type] = []
     for i, name in enumerate(item.columns):

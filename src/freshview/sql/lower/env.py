@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from freshview.calculus.terms import Expr, Order
 from freshview.calculus.walk import Names
 from freshview.sql.catalog import Catalog
+from freshview.sql.lower.parts import Parts
 from freshview.sql.lower.scope import Bound, Scope
 from freshview.sql.lower.val import Val
 from freshview.sql.terms import Cte, Name, Ref, Scalar, Select
@@ -51,6 +52,8 @@ class Env:
     scope: Scope = field(default_factory=Scope)
     known: Mapping[Scalar, Val] = field(default_factory=dict)
     ctes: Mapping[str, tuple[Cte, Env]] = field(default_factory=dict)
+    parts: Parts | None = None
+    """Where parts of the query are put; None where all of it is written out."""
     notes: dict[str, None] = field(default_factory=dict)
     """What `explain` says of the translation, each sentence once; one for a whole query."""
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from freshview.calculus.build import NULL, add, exists, mul, sum_
 from freshview.calculus.schema import Column, Query
 from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var
-from freshview.calculus.types import common
+from freshview.calculus.types import Type, common
 from freshview.calculus.walk import freshen, rename, variables
 from freshview.errors import AmbiguousName, TypeProblem, UnknownName, UnsupportedSql
 from freshview.sql.lower.combined import combined
 from freshview.sql.lower.conditions.null_rejecting import never_null
 from freshview.sql.lower.constant_rows import constant_rows
 from freshview.sql.lower.env import Env
+from freshview.sql.lower.parts import MOST_PRODUCTS, Parts, products
 from freshview.sql.lower.pivots import pivoted, unpivoted
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound, FromItem, Scope, hint
@@ -33,6 +34,8 @@ from freshview.sql.terms import (
     Values,
 )
 from freshview.sql.walk import conjuncts
+
+Factors = tuple[Expr, ...]
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,18 @@ class Joined:
             return tuple(replace(c, type=c.type.or_null()) for c in columns)
 
         items = tuple(replace(i, columns=loose(i.columns), key=()) for i in self.items)
-        return Joined(self.factors, items, loose(self.plain))
+        return replace(self, items=items, plain=loose(self.plain))
+
+    def types(self) -> dict[str, Type]:
+        """The types of the variables, in their order."""
+        columns = [*(c for item in self.items for c in item.columns), *self.plain]
+        return {c.var: c.type for c in columns}
 
 
 NOTHING = Joined((), (), ())
+
+_CASES = {"left": 2, "right": 2, "full": 3}
+"""The cases of an outer join: rows with partners, and those of a side without."""
 
 
 def sources(items: tuple[From, ...], env: Env) -> Joined:
@@ -123,13 +134,17 @@ def _item(
 
 
 def _table(item: Table, env: Env) -> Joined:
-    name = item.name.lower()
-    if name in env.ctes:
+    name = env.catalog.declared_as(item.name).lower()
+    if item.name.lower() in env.ctes:
+        name = item.name.lower()
         cte, around = env.ctes[name]
         rows = replace(around, names=env.names).rows(cte.query)
         columns = rows.columns
         cte_item = _item(rows.term, cte.name, columns, cte.columns, item)
         return _item(rows.term, item.alias, cte_item.plain, item.columns, item)
+    if len(item.name) > len(name):
+        ignored = item.name[: -len(name) - 1]
+        env.notes[f"'{ignored}' before '{name}' is ignored: it is declared without"] = None
     if name in env.catalog.views:
         query = env.catalog.view(name)
         return _definition(item, query, env) if env.catalog.written_out else _rows(item, query, env)
@@ -186,7 +201,8 @@ def _definition(item: Table, query: Query, env: Env) -> Joined:
 def _join(j: Join, env: Env, before: Joined) -> Joined:
     left = source(j.left, env, before)
     _refuse_lateral(j)
-    right = source(j.right, env, _seen(before, left))
+    right = source(j.right, env, _visible_to_lateral(before, left))
+    left, right = _apart(j, left, right, env)
     both = _beside(left, right, j)
     shared = _shared(j, left, right)
     tests: list[Scalar] = [
@@ -204,17 +220,35 @@ def _join(j: Join, env: Env, before: Joined) -> Joined:
         known = frozenset().union(*(never_null(t, inner) for t in tests))
         done = _merged(j, left, right, shared, env, both.factors + holds)
         scope = done.scope(env.scope).without_null(known)
-        return Joined(done.factors, scope.items, scope.plain)
-    term = _outer(j, left, right, tests, inner)
+        return replace(done, items=scope.items, plain=scope.plain)
+    factors = _outer(j, left, right, tests, inner)
     if j.kind in ("left", "full"):
         right = right.nullable()
     if j.kind in ("right", "full"):
         left = left.nullable()
     shared = _shared(j, left, right)
-    return _merged(j, left, right, shared, env, (term,))
+    return _merged(j, left, right, shared, env, factors)
 
 
-def _seen(before: Joined, left: Joined) -> Joined:
+def _apart(j: Join, left: Joined, right: Joined, env: Env) -> tuple[Joined, Joined]:
+    """The sides of an outer join; what is too many products for one query is a part of it."""
+    if j.kind not in _CASES or env.parts is None:
+        return left, right
+    sides = [left, right]
+    counts = [products(mul(*side.factors)) for side in sides]
+    for i in sorted((0, 1), key=lambda i: -counts[i]):
+        if counts[i] > 1 and _CASES[j.kind] * counts[0] * counts[1] > MOST_PRODUCTS:
+            sides[i], counts[i] = _part(sides[i], env.parts), 1
+    return sides[0], sides[1]
+
+
+def _part(side: Joined, parts: Parts) -> Joined:
+    """The same columns, read from a derived relation."""
+    term = sum_(side.vars, product(*side.factors))
+    return replace(side, factors=(parts.atom(term, side.types()),))
+
+
+def _visible_to_lateral(before: Joined, left: Joined) -> Joined:
     """What a LATERAL subquery on the right of a join sees."""
     return Joined((), before.items + left.items, before.plain + left.plain)
 
@@ -229,25 +263,35 @@ def _refuse_lateral(j: Join) -> None:
         )
 
 
-def _outer(j: Join, left: Joined, right: Joined, tests: list[Scalar], env: Env) -> Expr:
+def _outer(j: Join, left: Joined, right: Joined, tests: list[Scalar], env: Env) -> Factors:
     """The rows that match, and the rows of one side that nothing on the other side matches."""
+    if j.kind != "full":
+        kept, other = (left, right) if j.kind == "left" else (right, left)
+        return *kept.factors, add(*_partners(other, tests, env))
+    matched = product(*left.factors, *right.factors, *_holds(tests, env))
+    both = sum_(left.vars + right.vars, matched)
+    return (add(both, _alone(left, right, tests, env), _alone(right, left, tests, env)),)
 
-    def holds() -> Expr:
-        return mul(*(env.condition(t, True) for t in tests))
 
-    def alone(kept: Joined, other: Joined) -> Expr:
-        matches = freshen(closed(*other.factors, holds()), env.names)
-        nothing = [Lift(v, NULL) for v in other.vars]
-        own = freshen(sum_(kept.vars, product(*kept.factors)), env.names)
-        return mul(own, no_row(matches, env.names), *nothing)
+def _holds(tests: list[Scalar], env: Env) -> Factors:
+    return tuple(env.condition(t, True) for t in tests)
 
-    matched = product(*left.factors, *right.factors, holds())
-    branches = [sum_(left.vars + right.vars, matched)]
-    if j.kind in ("left", "full"):
-        branches.append(alone(left, right))
-    if j.kind in ("right", "full"):
-        branches.append(alone(right, left))
-    return add(*branches)
+
+def _partners(other: Joined, tests: list[Scalar], env: Env) -> Factors:
+    """What stands beside a row: each of the rows that match, or NULL where there is none."""
+    matched = sum_(other.vars, product(*other.factors, *_holds(tests, env)))
+    return matched, _nothing(other, tests, env)
+
+
+def _nothing(other: Joined, tests: list[Scalar], env: Env) -> Expr:
+    matches = freshen(closed(*other.factors, *_holds(tests, env)), env.names)
+    return mul(no_row(matches, env.names), *(Lift(v, NULL) for v in other.vars))
+
+
+def _alone(kept: Joined, other: Joined, tests: list[Scalar], env: Env) -> Expr:
+    """The rows of one side that nothing on the other side matches."""
+    own = freshen(sum_(kept.vars, product(*kept.factors)), env.names)
+    return mul(own, _nothing(other, tests, env))
 
 
 def _shared(j: Join, left: Joined, right: Joined) -> list[tuple[Bound, Bound]]:

@@ -55,7 +55,7 @@ def _hidden(
     if query.distinct:
         raise UnsupportedSql(
             "ORDER BY of DISTINCT rows names an expression that is not selected",
-            instead="add it to the SELECT list",
+            instead="order by what is selected: equal rows may differ in anything else",
             at=key.at,
         )
     used = {c.var for c in columns}

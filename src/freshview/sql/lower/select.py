@@ -61,7 +61,7 @@ def _groupings(query: Select, env: Env, *, top: bool) -> Rows:
         if position is None and query.distinct:
             raise UnsupportedSql(
                 "ORDER BY of DISTINCT rows names an expression that is not selected",
-                instead="add it to the SELECT list",
+                instead="order by what is selected: equal rows may differ in anything else",
                 at=key.at,
             )
         positions.append(len(items) if position is None else position)
@@ -147,6 +147,8 @@ def _body(query: Select, env: Env) -> Body:
     for cte in query.ctes:
         ctes[cte.name.lower()] = (cte, replace(env, ctes=dict(ctes)))
     env = replace(env, ctes=ctes, known={})
+    for clause in query.ignored:
+        env.notes[f"{clause} is ignored: it changes no row ({query.at})"] = None
     joined = sources(query.sources, env)
     inner = replace(env, scope=joined.scope(env.scope))
     factors = joined.factors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeAlias
 
 from freshview.calculus.build import NULL, ONE, ZERO, is_zero, mul
 from freshview.calculus.check import check_bound, infer
@@ -15,7 +16,9 @@ from freshview.depth import deep
 from freshview.errors import AmbiguousName, FreshviewError, Place, TooDeep, TypeProblem
 from freshview.sql.catalog import Catalog
 from freshview.sql.lower.conjunctive import check_conjunctive
+from freshview.sql.lower.cut import Cut
 from freshview.sql.lower.env import Rows
+from freshview.sql.lower.parts import Parts
 from freshview.sql.lower.select import rows as select_rows
 from freshview.sql.lower.translate import environment
 from freshview.sql.statements import CreateView
@@ -28,6 +31,9 @@ LARGEST = 250
 """Nodes of a query with all its views written out. The largest of TPC-H has 400, and takes a
 second to plan. An outer join writes each side twice, an aggregate its input for every column: of
 views over views, every level has several times the nodes of the one below."""
+
+MOST_NODES = 2_000
+"""Nodes of a query whose own parts are written out. The largest of TPC-H has 400."""
 
 MOST_WRITTEN_OUT = 2_000
 """Variables with which a query with its views written out is surely larger than that."""
@@ -49,11 +55,14 @@ def lower(
     try:
         if statement.factorized:
             check_conjunctive(statement.query)
-        rows, notes = _rows(statement, catalog)
+        title = name or statement.name or "query"
+        rows, notes, catalog, parts = _rows(statement, catalog, title)
         ignored = (f"{c} of '{statement.name}' is ignored" for c in statement.ignored)
         notes = (*notes, *ignored)
         check_bound(rows.term)
-        infer(rows.term, catalog.schema())
+        known = catalog.with_parts(parts.queries).schema()
+        for term in (rows.term, *(q.term for q in parts.queries)):
+            infer(term, known)
     except FreshviewError as problem:
         raise problem.located(statement.at) from None
     # A query that never has a row still says which columns it has.
@@ -72,33 +81,56 @@ def lower(
         columns = _numbered(columns) if statement.name is None else columns
         _check_distinct(columns, statement)
     _check_digits(columns, statement)
-    title = name or statement.name or "query"
     vars = tuple(b.var for b in rows.columns)
-    over = catalog.views_read(term)
-    return Query(title, columns, vars, term, rows.order, statement.factorized, over, notes)
+    how = (statement.factorized, (), notes, statement.policy)
+    query, asked = parts.pruned(Query(title, columns, vars, term, rows.order, *how))
+    return replace(query, over=catalog.with_parts(asked).views_read(query.term))
 
 
-def _rows(statement: CreateView, catalog: Catalog) -> tuple[Rows, tuple[str, ...]]:
-    """The rows of a view, and what is to be said of them.
+_Lowered: TypeAlias = tuple[Rows, tuple[str, ...], Catalog, Parts]
+"""Rows, what is to be said of them, the catalog with the views that they read, and their parts."""
 
-    The views that it reads are written out, unless that is too large.
+
+def _rows(statement: CreateView, catalog: Catalog, name: str) -> _Lowered:
+    """The rows of a view.
+
+    The views that it reads are written out, unless that is too large; and so are its own parts.
     """
-
-    def rows(catalog: Catalog, most: int) -> tuple[Rows, tuple[str, ...]]:
-        env = environment(catalog, Names(most=most))
-        return select_rows(statement.query, env, top=True), tuple(env.notes)
-
     if statement.factorized or not catalog.views:
-        return rows(catalog, MOST_VARIABLES)
+        return _whole(statement, catalog, name)
     try:
-        whole = rows(catalog, MOST_WRITTEN_OUT)
+        whole = _as_written(statement, catalog, MOST_WRITTEN_OUT, name)
         if size(whole[0].term) <= LARGEST:
             return whole
     except TooDeep:
         pass
-    apart = rows(replace(catalog, written_out=False), MOST_VARIABLES)
+    apart = _whole(statement, replace(catalog, written_out=False), name)
     named = {q.name for q in catalog.views.values()}
-    return apart if named & relations(apart[0].term) else rows(catalog, MOST_VARIABLES)
+    return apart if named & relations(apart[0].term) else _whole(statement, catalog, name)
+
+
+def _as_written(statement: CreateView, catalog: Catalog, most: int, name: str) -> _Lowered:
+    parts = Parts(name, Names(catalog.names()))
+    env = environment(catalog, Names(most=most), None if statement.factorized else parts)
+    rows = select_rows(statement.query, env, top=True)
+    return rows, tuple(env.notes), catalog, parts
+
+
+def _whole(statement: CreateView, catalog: Catalog, name: str) -> _Lowered:
+    """The rows of a query as one term; where that is too large, of one over its parts."""
+    whole: _Lowered | None = None
+    try:
+        whole = _as_written(statement, catalog, MOST_VARIABLES, name)
+        if statement.factorized or size(whole[0].term) <= MOST_NODES:
+            return whole
+    except TooDeep:
+        if statement.factorized:
+            raise
+    cut = Cut(name, catalog, lower)
+    over = replace(statement, query=cut.query(statement.query))
+    if cut.names:
+        return _as_written(over, cut.catalog, MOST_VARIABLES, name)
+    return whole or _as_written(statement, catalog, MOST_VARIABLES, name)
 
 
 def _numbered(columns: tuple[Column, ...]) -> tuple[Column, ...]:

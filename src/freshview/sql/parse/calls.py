@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from freshview.calculus.functions import BUILTINS
 from freshview.calculus.types import STRING
 from freshview.errors import TypeProblem
 from freshview.sql.ddl.types import TYPES, read_type
 from freshview.sql.parse.functions import OF_UNITS
 from freshview.sql.parse.node import Node, Readers
+from freshview.sql.parse.written import EXPRESSIONS
 from freshview.sql.terms import Arith, Call, Case, Cast, Compare, Lifted, Literal, Name, Scalar
 
 LIFTS = ": "
@@ -23,12 +25,6 @@ RENAMED = {
     "pow": "power",
     "dayofmonth": "day",
 }
-
-_REMEDIES = {
-    "window": ("OVER", "a GROUP BY, or a join with a grouped subquery,"),
-    "star": ("*", "COUNT(*)"),
-}
-"""What the parser reads and we do not maintain: its SQL name, and what to write."""
 
 
 def _arithmetic(node: Node) -> Scalar:
@@ -156,20 +152,37 @@ def function(node: Node) -> Scalar:
     """Any other function by its own name, its arguments in their order."""
     raw = node.raw
     if not hasattr(raw, "sql_names") and node.key not in RENAMED:
-        what, instead = _REMEDIES.get(node.key, (node.key.upper(), "another expression"))
-        node.refuse(what, f"write {instead} instead")
+        what, instead = EXPRESSIONS.get(node.key, (node.written, "another expression"))
+        node.refuse(what, f"write {instead} instead" if instead else "there is no other way yet")
+    fn = RENAMED.get(node.key) or str(raw.sql_names()[0]).lower()
+    if fn not in BUILTINS:  # it is known, if at all, as the user calls it
+        fn = str(raw.meta.get("written", fn)).lower()
+        if _has_words(node):  # nor is it known what they mean
+            return Call(fn, (), node.at)
     args: list[Scalar] = []
     for name in raw.arg_types:
         child = raw.args.get(name)
         if isinstance(child, list):
             args.extend(n.scalar() for n in node.all(name))
         elif getattr(child, "key", "") == "var":
-            node.refuse(str(raw.sql_names()[0]), "compare with constants, or use EXTRACT")
+            node.refuse(f"{node.written} of a word", "compare with constants, or use EXTRACT")
         elif hasattr(child, "walk"):
             args.append(node[name].scalar())
     node.only(*(name for name, child in raw.args.items() if not isinstance(child, str | bool)))
-    fn = RENAMED.get(node.key) or str(raw.sql_names()[0]).lower()
     return Call(fn, tuple(args), node.at)
+
+
+def _has_words(node: Node) -> bool:
+    """Whether the parser has read more than expressions in the parentheses of a call."""
+    for name, child in node.raw.args.items():
+        children = child if isinstance(child, list) else [child]
+        if any(
+            getattr(c, "key", "") in ("var", "propertyeq", "lambda", "jsonpath") for c in children
+        ):
+            return True
+        if child and isinstance(child, str | bool) and not node.is_of_dialect(name):
+            return True
+    return False
 
 
 READERS: Readers = {

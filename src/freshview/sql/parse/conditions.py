@@ -98,7 +98,7 @@ def _is(node: Node) -> Scalar:
         return IsNull(node["this"].scalar(), node.at)
     if right.key == "boolean":
         return IsTruth(node["this"].scalar(), right.flag("this"), node.at)
-    right.refuse(f"IS {right.key.upper()}", "use IS NULL, IS TRUE or IS FALSE")
+    right.refuse(f"IS {right.written}", "use IS NULL, IS TRUE or IS FALSE")
 
 
 def _same(node: Node) -> Scalar:

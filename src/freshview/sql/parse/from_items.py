@@ -8,10 +8,11 @@ from freshview.calculus.types import INT
 from freshview.errors import TypeProblem
 from freshview.sql.parse.node import Node
 from freshview.sql.parse.pivots import with_pivots
+from freshview.sql.parse.written import EXPRESSIONS
 from freshview.sql.terms import Derived, From, Join, Literal, Table, Values
 
 MOST_ROWS = 100
-"""Rows of one VALUES or range: they are written out in the query's term."""
+"""Rows of one range: they are written out in the query's term."""
 
 
 def from_items(node: Node) -> tuple[From, ...]:
@@ -68,9 +69,15 @@ def _source(node: Node) -> From:
     match node.key:
         case "table" if node["this"].key == "anonymous":
             return _range(node)
+        case "table" if node["this"].key != "identifier":
+            node.refuse(
+                f"the table function {node['this'].written}", "use range(n), VALUES or a subquery"
+            )
         case "table":
-            node.only("this", "alias", "joins", "pivots")
-            table = Table(node.name, node.alias or node.name, column_names(node), node.at)
+            node.only("this", "db", "catalog", "alias", "joins", "pivots")
+            parts = (node.get("catalog"), node.get("db"), node["this"])
+            path = ".".join(p.name for p in parts if p is not None)
+            table = Table(path, node.alias or node.name, column_names(node), node.at)
             return with_pivots(table, node, nameless(node))
         case "values":
             return values(node)
@@ -82,7 +89,8 @@ def _source(node: Node) -> From:
             if inner.key in ("table", "subquery") and not node.alias:
                 return with_pivots(_parenthesis(inner), node, nameless(node))
             return with_pivots(_derived(node), node, nameless(node))
-    node.refuse(f"{node.key.upper()} in FROM", "name a table, a view or a subquery")
+    what, _ = EXPRESSIONS.get(node.key, (node.written, ""))
+    node.refuse(f"{what} in FROM", "name a table, a view or a subquery")
 
 
 def _derived(node: Node) -> Derived:
@@ -105,10 +113,6 @@ def values(node: Node) -> Values:
     node.only("expressions", "alias")
     tuples = node.all("expressions")
     alias, rows = node.alias, []
-    if len(tuples) > MOST_ROWS:
-        node.refuse(
-            f"VALUES of more than {MOST_ROWS} rows", "declare a CREATE TABLE, and load them there"
-        )
     for row in tuples:
         entries = row.all("expressions") if row.key == "tuple" else [row]
         if row is tuples[-1] and len(entries) == 1 and entries[0].key == "alias":

@@ -34,7 +34,7 @@ MOST_APART: dict[Unit, int] = {
 
 
 def _name(node: Node) -> Scalar:
-    node.only("this", "table")
+    node.only("this", "table", "db", "catalog")
     if node["this"].key == "star":
         node.refuse("* in an expression", "name the column")
     table = node.get("table")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 from freshview.errors import Place, SyntaxProblem, UnsupportedSql
+from freshview.sql.parse.written import clause
 from freshview.sql.script import Script
 from freshview.sql.terms import Scalar, Select
 
@@ -14,28 +15,8 @@ from freshview.sql.terms import Scalar, Select
 _DIALECT_ARGUMENTS = frozenset(
     {"big_int", "safe", "typed", "_type", "coalesce", "nested", "quoted", "ignore_nulls"}
 )
-_SQL_WORDS = {
-    "windows": "WINDOW",
-    "laterals": "LATERAL VIEW",
-    "sample": "TABLESAMPLE",
-    "pivots": "PIVOT",
-    "hint": "a hint",
-    "kind": "SELECT AS",
-    "rollup": "ROLLUP",
-    "cube": "CUBE",
-    "grouping_sets": "GROUPING SETS",
-    "all": "GROUP BY ALL",
-    "recursive": "WITH RECURSIVE",
-    "except_": "* EXCEPT",
-    "by_name": "BY NAME",
-    "replace": "* REPLACE",
-    "sort": "SORT BY",
-    "cluster": "CLUSTER BY",
-    "distribute": "DISTRIBUTE BY",
-    "locks": "FOR UPDATE",
-    "db": "a qualified table name",
-    "catalog": "a qualified table name",
-}
+MOST_SHOWN = 40
+"""Characters of a text that an error repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +52,15 @@ class Node:
         """What kind of node this is."""
         return str(self.raw.key)
 
+    @property
+    def written(self) -> str:
+        """What the user wrote: the name of a call, else all of it, if that is short."""
+        name = self.raw.meta.get("written")
+        if name:
+            return str(name).upper()
+        text = str(self.raw.sql("spark"))
+        return f"'{text}'" if len(text) <= MOST_SHOWN else f"'{text[:MOST_SHOWN]}...'"
+
     def get(self, name: str) -> Node | None:
         """A child, if it is there."""
         raw = self.raw.args.get(name)
@@ -83,7 +73,7 @@ class Node:
         """A child that must be there."""
         child = self.get(name)
         if child is None:
-            raise SyntaxProblem(f"{self.key.upper()} lacks its {name}", at=self.at)
+            raise SyntaxProblem(f"something is missing in {self.written}", at=self.at)
         return child
 
     def chain(self) -> list[Node]:
@@ -126,10 +116,15 @@ class Node:
         """Refuse the node if it says more than these arguments: nothing is ignored."""
         for name, raw in self.raw.args.items():
             if raw and name not in names and name not in _DIALECT_ARGUMENTS:
-                what = _SQL_WORDS.get(name, name.strip("_").upper())
+                what, instead = clause(name)
                 child = raw[0] if isinstance(raw, list) else raw
                 at = self._child(child).at if hasattr(child, "walk") else self.at
-                raise UnsupportedSql(f"{what} is not supported", instead="leave it out", at=at)
+                raise UnsupportedSql(f"{what} is not supported", instead=instead, at=at)
+
+    @staticmethod
+    def is_of_dialect(name: str) -> bool:
+        """Whether an argument notes something about the dialect, not what the user wrote."""
+        return name in _DIALECT_ARGUMENTS
 
     def refuse(self, what: str, instead: str) -> NoReturn:
         """Say what is not supported here, and what to write."""

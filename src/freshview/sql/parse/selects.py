@@ -44,7 +44,7 @@ def select(node: Node) -> Select:
             if not any(node.get(clause) for clause in _OUTER):
                 return inner
             return _whole(node, Derived(inner, nameless(node), at=node.at))
-    node.refuse(f"{node.key.upper()} as a query", "write a SELECT")
+    node.refuse(f"{node.written} as a query", "write a SELECT")
 
 
 _OUTER = ("order", "limit", "offset", "with_")
@@ -82,11 +82,11 @@ def _combined(node: Node) -> Combined:
 def _plain(node: Node) -> Select:
     node.only(
         *("expressions", "from_", "joins", "where", "group", "having", "distinct"),
-        *("order", "limit", "offset", "with_"),
+        *("order", "limit", "offset", "with_", *IGNORED),
     )
     distinct = node.get("distinct")
     if distinct is not None and distinct.get("on") is not None:
-        distinct.refuse("DISTINCT ON", "use ORDER BY with LIMIT, or MIN and MAX with GROUP BY")
+        distinct.refuse("DISTINCT ON", "join LATERAL (SELECT ... ORDER BY ... LIMIT 1)")
     items = tuple(_item(n) for n in node.all("expressions"))
     by = groups(node.get("group"), items)
     return Select(
@@ -102,8 +102,18 @@ def _plain(node: Node) -> Select:
         sets=by.sets,
         keys=by.keys,
         ctes=_ctes(node.get("with_")),
+        ignored=tuple(what for clause, what in IGNORED.items() if node.get(clause)),
         at=node.at,
     )
+
+
+IGNORED = {
+    "hint": "a hint",
+    "sort": "SORT BY",
+    "cluster": "CLUSTER BY",
+    "distribute": "DISTRIBUTE BY",
+}
+"""Clauses that tell Spark how to compute a query, and change no row of it."""
 
 
 def _clause(node: Node, name: str) -> Scalar | None:

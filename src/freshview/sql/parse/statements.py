@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
@@ -20,7 +22,9 @@ from freshview.depth import deep
 from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSql
 from freshview.sql.ddl.cursor import Cursor
 from freshview.sql.ddl.relations import create_relation, create_type
+from freshview.sql.ddl.view_clauses import view_clauses
 from freshview.sql.parse.calls import LIFTS
+from freshview.sql.parse.changes import FIRST_WORDS, Reader, read_change
 from freshview.sql.parse.functions import KEPT, WORDED
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
@@ -34,12 +38,20 @@ GRAMMAR = Grammar(scalar, select)
 
 
 class _Parser(SparkParser):
-    """The library's parser, which leaves the functions that we know as they are written."""
+    """The library's parser, which leaves our functions as written, and notes how calls are."""
 
     FUNCTIONS = {k: v for k, v in SparkParser.FUNCTIONS.items() if k not in KEPT}  # noqa: RUF012
     FUNCTION_PARSERS = {  # noqa: RUF012
         k: v for k, v in SparkParser.FUNCTION_PARSERS.items() if k not in KEPT or k in WORDED
     }
+
+    def _parse_function_call(self, *args: Any, **kwargs: Any) -> Any:
+        token = self._curr
+        call = super()._parse_function_call(*args, **kwargs)
+        if call is not None and token is not None:
+            call.meta.setdefault("written", token.text)
+            call.meta.setdefault("start", token.start)
+        return call
 
 
 @deep
@@ -49,6 +61,12 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
     >>> [type(s).__name__ for s in parse("CREATE STREAM r (a INT); SELECT a FROM r;")]
     ['CreateRelation', 'CreateView']
     """
+    return [statement for statement, _, _ in parse_with_ends(text, file)]
+
+
+@deep
+def parse_with_ends(text: str, file: str = "<text>") -> list[tuple[Statement, int, int]]:
+    """The statements of a script, each with the offsets where it begins and ends."""
     if not isinstance(text, str):
         raise SyntaxProblem(f"SQL is a text, not {text!r}", instead="decode it first")
     script = Script(text, file)
@@ -59,12 +77,13 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
         raise SyntaxProblem("the text cannot be read", instead="close the quote", at=at) from error
     _check_names(raw, script)
     script.tokens = [_token(t, script) for t in raw]
-    statements = []
+    statements: list[tuple[Statement, int, int]] = []
     start = 0
     for end in range(len(raw) + 1):
         if end == len(raw) or raw[end].token_type == TokenType.SEMICOLON:
             if end > start:
-                statements.append(_statement(raw[start:end], script.tokens[start:end], script))
+                statement = _statement(raw[start:end], script.tokens[start:end], script)
+                statements.append((statement, raw[start].start, raw[end - 1].end + 1))
             start = end + 1
     return statements
 
@@ -109,6 +128,8 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
     cursor = Cursor(tokens)
     at = cursor.peek().at
     try:
+        if cursor.peek().word in FIRST_WORDS:
+            return read_change(Reader(cursor, partial(_part, raw, script)))
         if not cursor.accept("CREATE"):
             return CreateView(None, (), _select(raw, script, at), at)
         replaces = cursor.accept("OR", "REPLACE")
@@ -144,27 +165,15 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
 def _view(raw: list[RawToken], cursor: Cursor, script: Script) -> CreateView:
     if_missing = cursor.accept("IF", "NOT", "EXISTS")
     at = cursor.peek().at
-    name = cursor.name()
+    name = cursor.path()
     columns = cursor.names() if cursor.peek().text == "(" else ()
-    ignored = _view_clauses(cursor)
+    ignored, policy = view_clauses(cursor)
     begin = cursor.expect("AS")
     if cursor.index >= len(raw):
         raise SyntaxProblem(f"view '{name}' has no query", instead="write SELECT", at=begin.at)
     query = _select(raw[cursor.index :], script, at)
-    return CreateView(name, columns, query, at, if_missing=if_missing, ignored=ignored)
-
-
-def _view_clauses(cursor: Cursor) -> tuple[str, ...]:
-    """COMMENT and TBLPROPERTIES of a view, which are ignored."""
-    ignored: list[str] = []
-    while cursor.peek().word in ("COMMENT", "TBLPROPERTIES"):
-        ignored.append(cursor.next().word)
-        if cursor.accept("("):
-            while not cursor.accept(")") and cursor.peek().kind != "end":
-                cursor.next()
-        else:
-            cursor.next()
-    return tuple(ignored)
+    view = CreateView(name, columns, query, at, if_missing=if_missing, ignored=ignored)
+    return replace(view, policy=policy)
 
 
 def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
@@ -179,9 +188,8 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     raw = raw[:end]
     _check_lists(raw, script)
     try:
-        trees = _Parser(dialect=Dialect.get_or_raise("spark")).parse(
-            _lifted(raw, script), script.text
-        )
+        parser = _Parser(dialect=Dialect.get_or_raise("spark"))
+        trees = parser.parse(_lifted(raw, script), script.text)
     except ParseError as error:
         raise _syntax(error, script) from None
     if len(trees) != 1 or trees[0] is None:
@@ -189,6 +197,15 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     script.note_starts(trees[0])
     query = select(Node(trees[0], script, GRAMMAR, at))
     return query if window is None else replace(query, window=window)
+
+
+def _part(raw: list[RawToken], script: Script, start: int, end: int, head: str) -> Select:
+    """The SELECT of some tokens of a statement, behind the words of a head."""
+    first = raw[start]
+    place = (first.line, first.col, first.start, first.end)
+    kinds = {"SELECT": TokenType.SELECT, "*": TokenType.STAR, "FROM": TokenType.FROM}
+    words = [RawToken(kinds[word], word, *place) for word in head.split()]
+    return _select([*words, *raw[start:end]], script, script.place(first.start))
 
 
 def _check_names(raw: list[RawToken], script: Script) -> None:

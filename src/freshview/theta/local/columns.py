@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from freshview.temporal import Stamps
 from freshview.theta.terms import Hashes, Keys, Mask, Numbers
 
 Array: TypeAlias = NDArray[Any]
-DTYPES: dict[Kind, Any] = {
+DTYPES: dict[Kind, type] = {
     "int": np.int64,
     "date": np.int64,
     "timestamp": np.int64,
@@ -110,10 +110,14 @@ def column(kind: Kind, values: Sequence[Value]) -> Column:
     ([3, 0], [True, False])
     """
     valid = np.array([v is not None for v in values], np.bool_)
-    code = _CODES.get(kind)
-    empty: Any = "" if kind == "string" else Decimal(0) if kind == "decimal" else 0
-    cells = [empty if v is None else code(v) if code else v for v in values]
-    array = np.empty(len(cells), DTYPES[kind])
+    cells: Sequence[Value]
+    if (code := _CODES.get(kind)) is not None:
+        moments = cast("Sequence[datetime | None]", values)
+        cells = [0 if v is None else code(v) for v in moments]
+    else:
+        empty = "" if kind == "string" else Decimal(0) if kind == "decimal" else 0
+        cells = [empty if v is None else v for v in values]
+    array: Array = np.empty(len(cells), DTYPES[kind])
     array[:] = cells
     return Column(kind, array, valid)
 
@@ -123,7 +127,7 @@ def python_values(column: Column) -> list[Value]:
     decode = _DECODES.get(column.kind)
     cells: list[Value] = column.values.tolist()
     if decode is not None:
-        cells = [decode(v) for v in cells]
+        cells = [decode(v) for v in column.values.tolist()]
     if column.valid.all():
         return cells
     return [v if ok else None for v, ok in zip(cells, column.valid.tolist(), strict=True)]
@@ -147,18 +151,16 @@ def byte_sizes(columns: Sequence[Column], rows: int) -> Numbers:
     return sizes
 
 
-def _days(value: Any) -> int:
-    day: date = value
+def _days(day: date) -> int:
     return (day - _FIRST_DAY).days
 
 
-def _microseconds(value: Any) -> int:
-    moment: datetime = value
+def _microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
-_CODES: dict[Kind, Callable[[Any], int]] = {"date": _days, "timestamp": _microseconds}
-_DECODES: dict[Kind, Callable[[Any], Value]] = {
+_CODES: dict[Kind, Callable[[datetime], int]] = {"date": _days, "timestamp": _microseconds}
+_DECODES: dict[Kind, Callable[[int], Value]] = {
     "date": lambda days: _FIRST_DAY + timedelta(days=days),
     "timestamp": lambda us: _EPOCH + timedelta(microseconds=us),
 }

@@ -10,19 +10,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from math import isinf
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
 import numpy as np
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
+from freshview.calculus.types import Kind
 from freshview.errors import FreshviewError, UnknownName
 from freshview.theta.local.columns import Array, Column, Tuples, python_rows
 from freshview.theta.local.common_kind import as_kind, common_kind
 from freshview.theta.terms import Mask, Numbers, Side
 
 Op = Literal["=", "!=", "<", "<=", ">", ">="]
-_OPS: dict[Op, Callable[[Any, Any], Any]] = {
+_OPS: dict[Op, Callable[[Array, Array], Mask]] = {
     "=": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -104,7 +105,7 @@ class Bound:
     condition: Comparison | Band
     r: int
     s: int
-    kind: Any
+    kind: Kind
 
     def values(self, side: Side, columns: Sequence[Column]) -> tuple[Array, Mask]:
         """The column that this condition reads from rows of a side, and where it is not NULL."""

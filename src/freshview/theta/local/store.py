@@ -7,6 +7,7 @@ where there is no compiler; `native/store.py` is the same with index and predica
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from freshview.temporal import FullHistory, Horizon, Window, expired, joins
 from freshview.theta.local.columns import Array, Tuples
 from freshview.theta.local.indexes import choose_index
 from freshview.theta.local.predicate import BoundTheta
+from freshview.theta.local.reserve import Reserved, reserve_in
 from freshview.theta.terms import Mask, Numbers, Side
 
 Rows: TypeAlias = tuple[Tuples, Numbers]
@@ -35,6 +37,8 @@ class Slots:
     tuples: Tuples
     pinned: int
     shadowed: tuple[tuple[int, int], ...]
+    free: tuple[int, ...] | None = None
+    """Empty slots that are used again, the last one first; None where all are, in any order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,18 @@ class LocalStore(Protocol):
         """Become what the values say."""
         ...
 
+    def spill(self, folder: Path) -> None:
+        """Keep rows in a file of a folder from now on; called again, give their memory back.
+
+        Indexes stay in memory, and so do Python's objects: texts and decimals.
+        """
+        ...
+
+    @property
+    def spilled(self) -> int:
+        """What the tuples count for that are in a file."""
+        ...
+
     def close(self) -> None:
         """Give the memory back: nobody asks this store again."""
         ...
@@ -119,11 +135,14 @@ class ArrayStore:
         self.shape = shape
         self.side: Side = side
         self.bytes = 0
+        self._folder: Path | None = None
+        """Where rows are in files, if they are."""
         self._clear()
 
     def _clear(self) -> None:
         self._length = 0
         self._arrays: list[Array] = []
+        self._file: Reserved | None = None
         self._view: Tuples | None = None
         self._index = choose_index(self.shape.theta, self.shape.limit, self.side)
         self._empty = 0
@@ -231,18 +250,39 @@ class ArrayStore:
         self.bytes -= int(slots.tuples.size[empty].sum())
         self._pinned, self._shadowed = slots.pinned, list(slots.shadowed)
 
+    @property
+    def spilled(self) -> int:
+        """See `LocalStore`."""
+        return self.bytes if self._file is not None and self._file.is_file else 0
+
+    def spill(self, folder: Path) -> None:
+        """See `LocalStore`."""
+        is_new = self._folder is None
+        self._folder = folder
+        if is_new and self._arrays:
+            self._move(len(self._arrays[0]))
+        if self._file is not None:
+            self._file.give_back()
+
     def close(self) -> None:
         """Python gives the memory back."""
+
+    def _move(self, room: int) -> None:
+        """Have other arrays, with room for so many rows."""
+        old, dtypes = self._arrays, [a.dtype for a in self._arrays]
+        self._file = None if self._folder is None else reserve_in(self._folder, dtypes, room)
+        self._arrays = (
+            [np.empty(room, d) for d in dtypes] if self._file is None else self._file.arrays
+        )
+        for array, before in zip(self._arrays, old, strict=True):
+            array[: self._length] = before[: self._length]
 
     def _append(self, tuples: Tuples) -> None:
         incoming = tuples.arrays()
         end = self._length + len(tuples)
         if self._view is None or len(self._arrays[0]) < end:
-            room = max(FEWEST, 2 * end)
-            old = self._arrays or [np.empty(0, a.dtype) for a in incoming]
-            self._arrays = [np.empty(room, a.dtype) for a in incoming]
-            for new, array in zip(self._arrays, old, strict=True):
-                new[: self._length] = array[: self._length]
+            self._arrays = self._arrays or [np.empty(0, a.dtype) for a in incoming]
+            self._move(max(FEWEST, 2 * end))
             self._view = tuples
         for array, new in zip(self._arrays, incoming, strict=True):
             array[self._length : end] = new

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
@@ -15,7 +13,7 @@ from freshview.calculus.types import Kind, Type
 from freshview.errors import BadRow
 from freshview.theta.local.columns import DTYPES, Column, column, python_values
 
-_TYPES: dict[Kind, Any] = {
+_TYPES: dict[Kind, pa.DataType] = {
     "int": pa.int64(),
     "double": pa.float64(),
     "bool": pa.bool_(),
@@ -25,7 +23,7 @@ _TYPES: dict[Kind, Any] = {
 }
 
 
-def arrow_type(declared: Type) -> Any:
+def arrow_type(declared: Type) -> pa.DataType:
     """The Arrow type of a column.
 
     >>> str(arrow_type(Type("decimal", 2))), str(arrow_type(Type("date")))
@@ -36,7 +34,7 @@ def arrow_type(declared: Type) -> Any:
     return _TYPES[declared.kind]
 
 
-def to_arrow(column: Column, declared: Type) -> Any:
+def to_arrow(column: Column, declared: Type) -> pa.Array:
     """A column as an Arrow array."""
     kind = declared.kind
     if kind in ("string", "decimal"):
@@ -46,7 +44,7 @@ def to_arrow(column: Column, declared: Type) -> Any:
     return array.cast(arrow_type(declared))
 
 
-def from_arrow(relation: Relation, table: Any, declared: Declared) -> Column:
+def from_arrow(relation: Relation, table: pa.Table, declared: Declared) -> Column:
     """A column of a table, without going through Python's objects where it holds numbers."""
     name, kind = declared.name, declared.type.kind
     _check_names(relation, table.schema.names)
@@ -99,7 +97,7 @@ def _check_names(relation: Relation, names: list[str]) -> None:
             )
 
 
-def _is_read_as(arrow: Any, kind: Kind) -> bool:
+def _is_read_as(arrow: pa.DataType, kind: Kind) -> bool:
     """Whether values of an Arrow type are those of a kind, without a change of meaning."""
     types = pa.types
     match kind:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +15,7 @@ from freshview.theta.operator.arrow import to_arrow
 _META = ("key", "hash", "time", "position", "seen", "weight", "number", "size")
 
 
-def to_block(tuples: Tuples, declared: Sequence[Declared]) -> Any:
+def to_block(tuples: Tuples, declared: Sequence[Declared]) -> pa.RecordBatch:
     """A record batch: the columns by their places, then what joiners know of each tuple."""
     both = zip(tuples.columns, declared, strict=True)
     cells = [to_arrow(c, d.type) for c, d in both]
@@ -35,7 +34,7 @@ def to_block(tuples: Tuples, declared: Sequence[Declared]) -> Any:
     return pa.record_batch([*cells, *(pa.array(a) for a in meta)], names=names)
 
 
-def from_block(block: Any, declared: Sequence[Declared]) -> Tuples:
+def from_block(block: pa.RecordBatch, declared: Sequence[Declared]) -> Tuples:
     """The inverse of `to_block`."""
     columns = tuple(column_of(block.column(str(k)), d) for k, d in enumerate(declared))
     meta = {name: _array(block.column(name)) for name in _META}
@@ -44,7 +43,7 @@ def from_block(block: Any, declared: Sequence[Declared]) -> Tuples:
     return Tuples(columns, meta["key"], meta["hash"], stamps, *rest)
 
 
-def column_of(array: Any, declared: Declared) -> Column:
+def column_of(array: pa.Array, declared: Declared) -> Column:
     """A column of an array that `to_arrow` wrote."""
     kind = declared.type.kind
     if kind in ("string", "decimal"):
@@ -56,5 +55,5 @@ def column_of(array: Any, declared: Declared) -> Column:
     return Column(kind, values.astype(DTYPES[kind]), valid)
 
 
-def _array(array: Any) -> Array:
+def _array(array: pa.Array) -> Array:
     return np.array(array)  # a copy: weights are written to

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from freshview.codegen.library.compiler import Baseline
 from freshview.errors import BuildProblem
 from freshview.theta.local.native.emit import Inputs, native_predicate
 from freshview.theta.local.native.kernel import JoinKernel
-from freshview.theta.local.native.library import Calls, build_library, cached_library
+from freshview.theta.local.native.library import (
+    Calls,
+    build_library,
+    cached_library,
+    library_file,
+)
 from freshview.theta.local.store import Shape
 from freshview.theta.operator.source import Source
 from freshview.theta.terms import Side
@@ -72,6 +79,25 @@ class LocalEngine:
         self._is_open = False
         self.name = "C++"
         return JoinKernel(self._calls, self._predicate, self.shape, self.inputs, self.seed)
+
+    def library(self, baseline: Baseline) -> Path | None:
+        """The library for joiners in other processes, built now; None where NumPy joins."""
+        if not self._is_open or self._predicate is None:
+            return None
+        try:
+            return library_file(self._predicate.text, baseline)
+        except BuildProblem as e:
+            if self._asked == "native":
+                raise
+            self._give_up(str(e))
+            return None
+
+    def begin(self, *, is_native: bool) -> None:
+        """Joiners in other processes have begun, and stay with what they have."""
+        if is_native:
+            self.name = "C++"
+        elif self._is_open:
+            self._give_up("they began so, and stay with it")
 
     def explain(self) -> str:
         """What joins, and what stays in Python, in words."""

@@ -13,6 +13,7 @@ from freshview.theta.controller import least_load
 from freshview.theta.local.columns import Tuples
 from freshview.theta.local.native.kernel import JoinKernel
 from freshview.theta.local.native.store import native_stores
+from freshview.theta.local.reserve import Spill
 from freshview.theta.local.store import Shape, array_stores
 from freshview.theta.metrics import Metrics
 from freshview.theta.migration import Transfers, exchanges_of
@@ -88,10 +89,12 @@ class Exchange(Epochs):
         pace: int | None,
         metrics: Metrics,
         make_stores: MakeStores = array_stores,
+        spill: Spill | None = None,
     ) -> None:
         super().__init__(placement, metrics)
         self.shape = shape
         self.pace = pace
+        self.spill = spill
         self._senders: dict[Side, Mapping[int, frozenset[int]]] = {}
         self._make_stores = make_stores
         self.joiners: dict[int, BatchJoiner] = {}
@@ -166,6 +169,9 @@ class Exchange(Epochs):
         self.metrics.received_bytes += sum(received)
         if self.is_migrating and self.pace is not None:
             self._move(max(self.pace, NEW_BYTES_PAID * max(received, default=0)))
+        if self.spill is not None:
+            for joiner in self.joiners.values():
+                joiner.spill(self.spill)
 
     def purge(self, horizon: Horizon) -> dict[Side, float]:
         """Forget what is out of the window; how many bytes of each side, replicas not counted."""
@@ -186,7 +192,9 @@ class Exchange(Epochs):
 
     def measure(self) -> None:
         """Bring the gauges up to date."""
-        self.metrics.storage = {h: j.bytes("R") + j.bytes("S") for h, j in self.joiners.items()}
+        joiners = self.joiners.values()
+        self.metrics.storage = {j.host: j.bytes("R") + j.bytes("S") for j in joiners}
+        self.metrics.spilled_bytes = sum(j.spilled for j in joiners)
         super().measure()
 
     def _routed(self, batch: Mapping[Side, Tuples]) -> tuple[dict[int, Parts], dict[int, int]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
+from pathlib import Path
 from time import perf_counter
-from typing import TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from freshview.theta.local.columns import Tuples, python_rows
 from freshview.theta.local.indexes import joinable
 from freshview.theta.local.native.kernel import JoinKernel
 from freshview.theta.local.predicate import Condition, bind
+from freshview.theta.local.reserve import Spill
 from freshview.theta.local.store import Shape
 from freshview.theta.metrics import Metrics
 from freshview.theta.operator.engine import EngineName, LocalEngine, inputs_of
@@ -71,6 +73,7 @@ class ThetaJoin:
     admit comes out once, when the later of its rows comes; a deletion takes its pairs back. While
     state moves, each joiner settles `pace` bytes of it a batch at least; with None, all at once.
     A batch that raises is not joined at all. Sinks come after it: one that raises undoes nothing.
+    A joiner that has more than `spill_after` bytes of rows keeps them in files of `spill_folder`.
     """
 
     def __init__(
@@ -87,6 +90,8 @@ class ThetaJoin:
         output_time: OutputTime = "max",
         pace: int | None = 1 << 16,
         engine: EngineName = "auto",
+        spill_after: int | None = None,
+        spill_folder: str | Path | None = None,
         seed: int = 0,
     ) -> None:
         if left.name == right.name:
@@ -106,6 +111,7 @@ class ThetaJoin:
             scheme, joiners, policy, self.theta, self.window, self.sources.values()
         )
         self._metrics = Metrics()
+        self._spill = Spill.of(spill_after, spill_folder)
         self._engine = LocalEngine(engine, shape, inputs_of(self.sources), seed)
         self._kernel: JoinKernel | None = None
         self._writers: dict[Side, RowWriter] = {}
@@ -126,6 +132,7 @@ class ThetaJoin:
 
     def to(self, sink: Sink) -> ThetaJoin:
         """Send every output to a function as well."""
+        self._hear_of_singles()
         self._sinks.append(sink)
         return self
 
@@ -177,19 +184,20 @@ class ThetaJoin:
         After a while that is any row: then C++ goes on, if nothing else has changed.
         """
         if self._has_singles and self._kernel is not None and is_used_up(self._kernel):
-            self._hear_of_singles()
+            self._count_singles()
             self._exchange.begin(self.scheme.decide(self.placement))
             if self._start_singles():
                 return self._writers[side].insert(*row)
         output = self._run({side: ([row], 1)})
         self._start_singles()
-        return [pair for pair, count in output.rows() for _ in range(count)]
+        # While state moves, a row that went is still there beside its deletion.
+        return list(output.net().elements())
 
     @property
     def metrics(self) -> Metrics:
         """Counters and gauges of now."""
         if self._has_singles:
-            self._hear_of_singles()
+            self._count_singles()
             self._epochs.measure()
         return self._metrics
 
@@ -207,6 +215,7 @@ class ThetaJoin:
         """Begin a migration now, whatever the scheme says."""
         if self.is_migrating:
             raise BadJoin("state is still on its way", instead="call advance() until it has ended")
+        self._hear_of_singles()
         self._epochs.begin(placement)
 
     def explain(self) -> str:
@@ -226,14 +235,22 @@ class ThetaJoin:
             self._engine.explain(),
             f"mapping now: {mapping}",
         ]
+        if self._spill is not None:
+            lines.append(str(self._spill))
         if isinstance(self._limit, TIMED) and not isinstance(self._limit, Landmark):
-            silent = [s.name for s in self.sources.values() if s.delay is None]
+            marks = self._watermarks
+            silent = [
+                source.name
+                for side, source in self.sources.items()
+                if source.delay is None and marks[side].at is None
+            ]
             lines += [f"no row is purged before advance() tells the time of '{n}'" for n in silent]
         return "\n".join(lines)
 
     def _start(self, shape: Shape, pace: int | None) -> Epochs:
         """The joiners before any row."""
-        self._exchange = Exchange(shape, self.scheme.first(), pace, self._metrics)
+        first = self.scheme.first()
+        self._exchange = Exchange(shape, first, pace, self._metrics, spill=self._spill)
         return self._exchange
 
     def _adopt(self, rows: int) -> None:
@@ -256,7 +273,7 @@ class ThetaJoin:
             start(kernel, self._counts)
         return self._has_singles
 
-    def _hear_of_singles(self) -> None:
+    def _count_singles(self) -> None:
         """Count the rows that C++ has joined alone; from now on they come here again."""
         if not self._has_singles:
             return
@@ -276,14 +293,14 @@ class ThetaJoin:
 
     def _run(self, rows_by_side: Mapping[Side, tuple[object, Numbers | int]]) -> Output:
         began = perf_counter()
-        self._hear_of_singles()
+        self._count_singles()
         batches = self._read(rows_by_side)
         self._adopt(sum(batch.rows for batch in batches.values()))
         for side, size in self._exchange.purge(self._horizon()).items():
             if size:
                 self.scheme.purge(side, size)
         tuples = {side: batch.tuples for side, batch in batches.items()}
-        self._count(tuples, 1)
+        self._count(tuples)
         try:
             if not self.is_migrating:
                 self._exchange.begin(self.scheme.decide(self.placement))
@@ -337,10 +354,10 @@ class ThetaJoin:
         admitted = tuples if usable.all() else tuples.take(usable)
         return Batch(admitted, late, count, tuples.stamps.time[timed])
 
-    def _count(self, tuples: Mapping[Side, Tuples], sign: int) -> None:
+    def _count(self, tuples: Mapping[Side, Tuples], sign: Literal[1, -1] = 1) -> None:
         for side, batch in tuples.items():
-            sizes = batch.size * batch.weight * sign
-            self.scheme.change(side, batch.key, batch.hash, sizes)
+            sizes = batch.size * batch.weight
+            self.scheme.change(side, batch.key, batch.hash, sizes, sign)
 
     def _horizon(self) -> Horizon:
         marks = self._watermarks

@@ -21,6 +21,7 @@ import numpy as np
 
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples
+from freshview.theta.local.reserve import Spill
 from freshview.theta.local.store import ArrayStore, LocalStore, Shape, Slots, array_stores
 from freshview.theta.migration import Moves, Transfers
 from freshview.theta.operator.output import Pairs
@@ -194,6 +195,17 @@ class BatchJoiner:
                 stores[side].restore(slots)
         self.close()
         self.state = stores
+
+    @property
+    def spilled(self) -> int:
+        """What is in files, in bytes."""
+        return sum(store.spilled for store in self.state.values())
+
+    def spill(self, limit: Spill) -> None:
+        """Keep rows in files if they are too many, and give back what a batch has read of them."""
+        if self.spilled or self.bytes("R") + self.bytes("S") > limit.after:
+            for store in self.state.values():
+                store.spill(limit.folder)
 
     def close(self) -> None:
         """Give the memory back."""

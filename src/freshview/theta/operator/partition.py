@@ -13,16 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples, concat
-from freshview.theta.local.store import Shape
+from freshview.theta.local.reserve import Spill
+from freshview.theta.local.store import Shape, array_stores
 from freshview.theta.migration import Transfers, exchanges_of
 from freshview.theta.operator.exchange import LOCAL_PACE
-from freshview.theta.operator.joiner import SIDES, BatchJoiner, Snapshot
+from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStores, Snapshot
 from freshview.theta.operator.output import Pairs, check_weights
 from freshview.theta.operator.placement_text import Json, read_placement, show_placement
 from freshview.theta.placement import Layout, hosts_of
@@ -88,10 +89,14 @@ class Partition:
         parts: int,
         shape: Shape,
         placement: Placement,
+        spill: Spill | None = None,
+        make_stores: MakeStores = array_stores,
     ) -> None:
         self.part = part
         self.parts = parts
         self.shape = shape
+        self.spill = spill
+        self._make_stores = make_stores
         self.layout = Layout(placement)
         self.before: Placement | None = None
         """The placement of the epoch before, while state is on its way."""
@@ -153,13 +158,14 @@ class Partition:
 
     def _end(self) -> None:
         hosts = set(hosts_of(self.placement))
-        self.joiners = {h: j for h, j in self.joiners.items() if h in hosts}
+        for host in [h for h in self.joiners if h not in hosts]:
+            self.joiners.pop(host).close()
         self.before, self._transfers, self._senders = None, None, {}
 
     def _start_joiners(self, placement: Placement) -> None:
         for host in hosts_of(placement):
             if host % self.parts == self.part and host not in self.joiners:
-                self.joiners[host] = BatchJoiner(host, self.shape)
+                self.joiners[host] = BatchJoiner(host, self.shape, self._make_stores)
 
     def _move(self, budget: float, parcels: dict[Side, list[Parcels]]) -> None:
         is_sent = {side: any(self._senders[side].values()) for side in SIDES}
@@ -212,6 +218,9 @@ class Partition:
             self.progress.busiest = max(self.progress.busiest, size)
             for side, p in parcels.items():
                 self.joiners[host].store(side, p.tuples.take(p.why == KEPT))
+        if self.spill is not None:
+            for joiner in self.joiners.values():
+                joiner.spill(self.spill)
         return pairs
 
     def _joined(self, joiner: BatchJoiner, mail: Mail) -> list[Pairs]:
@@ -230,14 +239,15 @@ class Partition:
 
     # ---------------------------------------------------------------- as values
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Json:
         """What the driver knows of it after a batch: values of JSON."""
         p = self.progress
         retiring = {
             side: [h for h, j in self.joiners.items() if side in j.retiring] for side in SIDES
         }
         stored = [[h, j.bytes("R"), j.bytes("S")] for h, j in self.joiners.items()]
-        return {"stored": stored, "retiring": retiring, **vars(p)}
+        spilled = sum(j.spilled for j in self.joiners.values())
+        return {"stored": stored, "retiring": retiring, "spilled": spilled, **vars(p)}
 
     def snapshot(self) -> tuple[Json, dict[int, Snapshot]]:
         """All that it is: values of JSON, and the state of each joiner."""
@@ -256,9 +266,11 @@ class Partition:
         if head["before"] is not None:
             self._enter(read_placement(head["before"]), self.placement)
         self.progress = Progress(**head["progress"])
+        for joiner in self.joiners.values():
+            joiner.close()
         self.joiners = {}
         for host in head["hosts"]:
-            self.joiners[host] = BatchJoiner(host, self.shape)
+            self.joiners[host] = BatchJoiner(host, self.shape, self._make_stores)
             self.joiners[host].restore(snapshots.get(host, {}), self._transfers)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from freshview.errors import FreshviewError
 from freshview.theta.controller import Counts
+from freshview.theta.local.columns import Array
 from freshview.theta.operator.joiner import SIDES
 from freshview.theta.operator.placement_text import Json
 from freshview.theta.schemes import Dynamic, HybridByKey, Scheme, Static, SymmetricHash
 from freshview.theta.terms import Sizes
 
-Arrays: TypeAlias = Mapping[str, np.ndarray[Any, Any]]
+Arrays: TypeAlias = Mapping[str, Array]
 
 
 def dump_scheme(scheme: Scheme) -> tuple[Json, Arrays]:
@@ -31,7 +32,7 @@ def dump_scheme(scheme: Scheme) -> tuple[Json, Arrays]:
             return {"counts": _numbers(scheme.counts), "next_host": scheme.next_host}, {}
         case HybridByKey():
             heavy = [[bucket, _numbers(counts)] for bucket, counts in scheme.heavy.items()]
-            arrays: dict[str, np.ndarray[Any, Any]] = {}
+            arrays: dict[str, Array] = {}
             for side in SIDES:
                 buckets = np.flatnonzero(scheme.sizes[side])
                 arrays[f"buckets {side}"] = buckets

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from random import Random
+from typing import cast
 
 import numpy as np
 
@@ -89,7 +90,7 @@ class Run:
         placement = self._first_placement()
         self.next_host = max(hosts_of(placement)) + 1
         for k in range(world.reshufflers):
-            post = self._poster(("reshuffler", k))
+            post = self._post_from(("reshuffler", k))
             self.reshufflers.append(
                 Reshuffler(k, placement, world.reshufflers, post, world.blocking)
             )
@@ -265,7 +266,7 @@ class Run:
                 wrong.add(t.number)
         return sorted(wrong)
 
-    def _poster(self, sender: Hashable) -> Post:
+    def _post_from(self, sender: Hashable) -> Post:
         return lambda receiver, body: self.network.send(sender, receiver, body)
 
 
@@ -294,8 +295,8 @@ def random_world(seed: int) -> World:
 
 
 def _order(body: object) -> Order:
-    return body  # type: ignore[return-value]
+    return cast("Order", body)
 
 
 def _message(body: object) -> Message:
-    return body  # type: ignore[return-value]
+    return cast("Message", body)

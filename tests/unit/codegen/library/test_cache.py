@@ -96,7 +96,7 @@ def test_shipped_kernels_make_room_as_built_ones_do(
 ) -> None:
     pytest.importorskip("pyarrow")
     from freshview.durable.storage.files import LocalFolder
-    from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_kernel
+    from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_library
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "CACHE_BYTES", 2 * SIZE)
@@ -106,7 +106,7 @@ def test_shipped_kernels_make_room_as_built_ones_do(
         data = bytes([number]) * SIZE
         shipped = ShippedKernel(None, hashlib.sha256(data).hexdigest())  # type: ignore[arg-type]
         checkpoint.write(f"kernel-{shipped.library}", data)
-        return fetch_kernel(shipped, checkpoint)
+        return fetch_library(shipped.library, checkpoint)
 
     first, second = used(fetch(1), IN_USE + 20), used(fetch(2), IN_USE + 10)
     assert fetch(1) == first  # a use counts

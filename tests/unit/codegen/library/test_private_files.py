@@ -107,21 +107,21 @@ def test_a_shipped_library_is_checked_whenever_it_is_loaded(
 ) -> None:
     pytest.importorskip("pyarrow")
     from freshview.durable.storage.files import LocalFolder
-    from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_kernel
+    from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_library
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     library = b"a library"
     shipped = ShippedKernel(None, hashlib.sha256(library).hexdigest())  # type: ignore[arg-type]
     folder = LocalFolder(tmp_path / "checkpoint")
     folder.write(f"kernel-{shipped.library}", library)
-    path = fetch_kernel(shipped, folder)
+    path = fetch_library(shipped.library, folder)
     assert path.read_bytes() == library
     assert mode(path.parent) == 0o700
     for spoiled in (b"a librarz", b"a lib", b""):
         path.write_bytes(spoiled)
-        assert fetch_kernel(shipped, folder).read_bytes() == library
+        assert fetch_library(shipped.library, folder).read_bytes() == library
     folder.write(f"kernel-{shipped.library}", b"another library")
-    assert fetch_kernel(shipped, folder).read_bytes() == library
+    assert fetch_library(shipped.library, folder).read_bytes() == library
     path.unlink()
     with pytest.raises(BuildProblem, match="lost its kernels"):
-        fetch_kernel(shipped, folder)
+        fetch_library(shipped.library, folder)

@@ -196,7 +196,7 @@ def test_options_are_checked(name: str, value: str) -> None:
 
 
 def test_explain_shows_every_stage(db: Database, engine: str) -> None:
-    text = db.view("kinds").explain()
+    text = db.view("kinds").explain(verbose=True)
     for part in ("== view kinds", "== calculus", "== simplified", "== choice", "== program"):
         assert part in text
     trigger = "ON BATCH UPDATE OF sales" if engine == "reference" else "ON + sales("

@@ -40,13 +40,12 @@ def test_what_exists_stays() -> None:
     assert len(catalog.relation("t").columns) == 2
 
 
-def test_a_view_that_is_kept_is_not_replaced() -> None:
+def test_a_view_that_is_kept_is_replaced() -> None:
     db = freshview.connect()
     db.execute(f"{T} CREATE VIEW v AS SELECT a FROM t")
     for _ in range(2):  # the second time the script is known
-        with pytest.raises(AmbiguousName, match="'v' is kept already"):
-            db.execute("CREATE OR REPLACE VIEW v AS SELECT b FROM t")
-    assert list(db.view("v").columns) == ["a"]
+        db.execute("CREATE OR REPLACE VIEW v AS SELECT b FROM t")
+        assert list(db.view("v").columns) == ["b"]
 
 
 def test_where_rows_are_is_used() -> None:

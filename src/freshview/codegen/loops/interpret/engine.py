@@ -6,20 +6,20 @@ import decimal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar, cast
 
-from freshview.algebra import EXACT
+from freshview.algebra import EXACT, Number
 from freshview.calculus.domain import is_within
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.rows import checked
-from freshview.calculus.schema import Relation
+from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Value
 from freshview.codegen.layout.terms import Layout
 from freshview.codegen.loops.effects import (
     Touch,
 )
 from freshview.codegen.loops.interpret.activation import State
-from freshview.codegen.loops.interpret.records import Records
+from freshview.codegen.loops.interpret.records import Key, Records
 from freshview.codegen.loops.interpret.run import Run
 from freshview.codegen.loops.interpret.values import Row, Values, as_key, nearest
 from freshview.codegen.loops.terms import Function, Loops
@@ -27,6 +27,8 @@ from freshview.codegen.loops.walk import statements
 from freshview.errors import Overflow, SnapshotProblem, UnknownName
 from freshview.program.engine import Batch, Changes, Multiset, ShownRows, Tables, added
 from freshview.program.terms import Program
+
+N = TypeVar("N")
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Interpreter:
         self._shown = ShownRows()
         every = (s for f in loops.functions for s in statements(f.body))
         self._touching = {s.query for s in every if isinstance(s, Touch)}
-        self._touched: dict[str, dict[Any, Any]] = {}
+        self._touched: dict[str, dict[Key, Sequence[tuple[Key, int]]]] = {}
         """By the queries whose changes are collected: the touched keys, and the rows they had."""
         self._untold: dict[str, Multiset] = {}
         """Of these queries: what changed otherwise, and is not told yet."""
@@ -125,7 +127,7 @@ class Interpreter:
     def _changed(self, query: str) -> Multiset:
         """The rows that the touched keys have now, less those that they had, and what is untold."""
         run = Run(self.state, self.functions, self.values)
-        delta: list[tuple[Any, Any]] = []
+        delta: list[tuple[Key, Number]] = []
         with decimal.localcontext(EXACT):
             for key, before in self._touched[query].items():
                 delta += self._shaped(query, run.rows_of_key(query, key))
@@ -143,12 +145,12 @@ class Interpreter:
             raise SnapshotProblem("this is a snapshot of another program")
         shown = {query: self.read(query) for query in self._touched}
         untold = {query: self.changes(query) for query in self._touched}
-        self._be(snapshot)
+        self._replace_state(snapshot)
         for query, rows in shown.items():
             now = added(untold[query], self.read(query).items())
             self._untold[query] = added(now, ((row, -n) for row, n in rows.items()))
 
-    def _be(self, snapshot: Contents) -> None:
+    def _replace_state(self, snapshot: Contents) -> None:
         tables = {name: records.copy() for name, records in snapshot.tables.items()}
         self.state = State(tables, set(snapshot.texts), snapshot.stale)
         self.loaded = snapshot.loaded
@@ -179,7 +181,7 @@ class Interpreter:
         for record in self.state.tables[place.table].records.values():
             if record.payloads[place.payload]:
                 keys = tuple(record.values[i] for i in place.columns)
-                rows[keys] = nearest(record.payloads[place.payload])
+                rows[keys] = cast("Number", nearest(record.payloads[place.payload]))
         return rows
 
     def _function(self, kind: str, of: str = "") -> Function:
@@ -188,28 +190,30 @@ class Interpreter:
                 return f
         raise UnknownName(f"the loops have no function to {kind} '{of}'")
 
-    def _run(self, f: Function, batch: Sequence[Row] = (), **names: Any) -> Multiset:
+    def _run(
+        self, f: Function, batch: Sequence[Row] = (), names: Mapping[str, Row] | None = None
+    ) -> Multiset:
         run = Run(self.state, self.functions, self.values, batch, touched=self._touched)
-        run.function(f, names)
+        run.function(f, names or {})
         rows: Multiset = {}
         for row, n in run.rows:
             rows[row] = rows.get(row, 0) + n
         return rows
 
-    def _read(self, query: str, f: Function, names: Mapping[str, Any]) -> Multiset:
+    def _read(self, query: str, f: Function, names: Mapping[str, Row]) -> Multiset:
         if not self.loaded:
             self.load()
         with self._all_or_nothing():
-            rows = self._run(f, **names)
+            rows = self._run(f, names=names)
         return dict(self._shaped(query, rows.items()))
 
-    def _shaped(self, query: str, rows: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    def _shaped(self, query: str, rows: Iterable[tuple[Key, N]]) -> Iterator[tuple[Key, N]]:
         """Rows with the types of the query's columns."""
         types = [c.type for c in self._query_columns(query)]
         for row, n in rows:
             yield tuple(as_key(x, t) for x, t in zip(row, types, strict=True)), n
 
-    def _query_columns(self, query: str) -> Sequence[Any]:
+    def _query_columns(self, query: str) -> Sequence[Column]:
         return next(q for q in self.program.queries if q.name == query).columns
 
     @contextmanager
@@ -220,7 +224,7 @@ class Interpreter:
                 yield
                 self._check()
         except BaseException as e:
-            self._be(before)
+            self._replace_state(before)
             if isinstance(e, decimal.DecimalException | OverflowError):
                 raise _out_of_range(str(e)) from e
             raise

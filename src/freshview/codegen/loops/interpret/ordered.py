@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import dropwhile, takewhile
-from typing import Any
 
+from freshview.calculus.types import Value
 from freshview.codegen.loops.interpret.activation import Activation
 from freshview.codegen.loops.interpret.records import Key, arranged, null_smallest
-from freshview.codegen.loops.interpret.values import Names, Row
+from freshview.codegen.loops.interpret.values import Amount, Names, Row
 from freshview.codegen.loops.parts import Search, Side, SortKey
 from freshview.codegen.loops.terms import (
     Block,
@@ -31,16 +31,16 @@ class Answered(Exception):
 class TurningPoint:
     """Where a monotone condition turns, as far as it was asked."""
 
-    yes: list[Any] = field(default_factory=list)
-    no: list[Any] = field(default_factory=list)
+    yes: list[Value] = field(default_factory=list)
+    no: list[Value] = field(default_factory=list)
 
-    def holds(self, x: Any, rising: bool, ask: Callable[[], bool]) -> bool:
+    def holds(self, x: Value, rising: bool, ask: Callable[[], bool]) -> bool:
         """Whether the condition holds at x; it is asked where that does not follow.
 
         A `rising` one holds from some value on, any other up to some value.
         """
 
-        def beyond(known: list[Any], above: bool) -> bool:
+        def beyond(known: list[Value], above: bool) -> bool:
             at, here = [null_smallest(k) for k in known], null_smallest(x)
             return any(k <= here if above else here <= k for k in at)
 
@@ -56,7 +56,7 @@ class TurningPoint:
 def _running(entries: Sequence[Row], side: Side) -> list[Row]:
     """For each entry the sums of those on one side of it."""
     forward, own = side in ("before", "to"), side in ("from", "to")
-    sums: list[Any] = [0] * len(entries[0].payloads) if entries else []
+    sums: list[Amount] = [0] * len(entries[0].payloads) if entries else []
     out = []
     for entry in entries if forward else reversed(entries):
         total = [a + b for a, b in zip(sums, entry.payloads, strict=True)]
@@ -71,7 +71,7 @@ class Searches(Activation):
     def range_sum(self, s: RangeSum, names: Names) -> Names:
         """The sums of payloads over a range; those that nothing reads are none."""
         payloads = self.table(s.range.search.table).table.payloads
-        sums: list[Any] = [None] * len(payloads)
+        sums: list[Amount] = [None] * len(payloads)
         for j in s.only or range(len(payloads)):
             sums[j] = 0
         for entry in self._range(s.range, names):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
+from freshview.calculus.types import Value
 from freshview.codegen.layout.terms import Columns, Sorts, Table
 from freshview.codegen.loops.interpret.values import Row
 from freshview.codegen.loops.parts import SortKey
 
-Key = tuple[Any, ...]
+Key: TypeAlias = tuple[Value, ...]
 
 
 class Records:
@@ -19,7 +20,7 @@ class Records:
     >>> records = Records(Table("m", (INT, INT), (INT,), indexes=((1,),)))
     >>> record = records.at((1, 7))
     >>> record.payloads[0] += 5
-    >>> records.settle(record)
+    >>> records.drop_if_empty(record)
     >>> [r.values for r in records.slice((1,), (7,))]
     [(1, 7)]
     """
@@ -62,7 +63,7 @@ class Records:
         changed, self.journal = self.journal, {}
         return [self.records[key] for key in changed if key in self.records]
 
-    def settle(self, record: Row) -> None:
+    def drop_if_empty(self, record: Row) -> None:
         """Drop a record that nothing is left of."""
         if any(record.payloads):
             return
@@ -95,7 +96,7 @@ class Records:
         copied.journal = {key: Row(r.values, [*r.payloads]) for key, r in self.journal.items()}
         return copied
 
-    def entries(self, sorts: Sorts, known: Mapping[int, Any]) -> list[Row]:
+    def entries(self, sorts: Sorts, known: Mapping[int, Value]) -> list[Row]:
         """The entries of an ordered index that have the known values, in its order.
 
         Records that agree in all the columns of the index are one entry: their payloads add up.
@@ -118,12 +119,12 @@ class Records:
         return keys if self.table.determining is None else _at(keys, self.table.determining)
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a: Value, b: Value) -> bool:
     """Whether two values are one key: what is not a number is equal to itself."""
     return bool(a is b or a == b)
 
 
-def null_smallest(x: Any) -> tuple[int, Any]:
+def null_smallest(x: Value) -> tuple[int, Value]:
     """What values of a column sort by: NULL is the smallest, what is not a number the largest."""
     if x is None:
         return 0, 0

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from freshview.calculus.types import Value
 from freshview.codegen.loops.additions import Additions, additions
 from freshview.codegen.loops.effects import (
     Answer,
@@ -23,6 +24,7 @@ from freshview.codegen.loops.interpret.activation import fits_name
 from freshview.codegen.loops.interpret.ordered import Answered, Searches, TurningPoint
 from freshview.codegen.loops.interpret.records import Key, Records
 from freshview.codegen.loops.interpret.values import (
+    Amount,
     Names,
     Row,
     fits,
@@ -100,7 +102,7 @@ class Run(Searches):
 
     def total(self, s: Total, names: Names) -> Names:
         """What the statements inside add up."""
-        sums: list[Any] = [0]
+        sums: list[Amount] = [0]
         self.block(s.body, {**names, TOTAL: sums})
         return {s.name: sums[0]}
 
@@ -117,7 +119,7 @@ class Run(Searches):
     def intern(self, s: Intern, names: Names) -> Names:
         """A text as a symbol."""
         x = self.values.value(s.value, names)
-        if x is not None:
+        if isinstance(x, str):
             self.state.texts.add(x)
         return {s.name: x}
 
@@ -178,7 +180,7 @@ class Run(Searches):
             record = records.at(total.values)
             pairs = zip(record.payloads, total.payloads, strict=True)
             record.payloads[:] = [a + b for a, b in pairs]
-            records.settle(record)
+            records.drop_if_empty(record)
 
     def times(self, s: Times, names: Names) -> None:
         """As often as a row comes or goes."""
@@ -216,7 +218,7 @@ class Run(Searches):
         keys = self.keys(s.table, range(len(records.table.keys)), s.keys, names)
         record = records.at(keys)
         self.block(s.body, {**names, s.row: record})
-        records.settle(record)
+        records.drop_if_empty(record)
 
     def group(self, s: Group, names: Names) -> None:
         """Statements of the program."""
@@ -278,7 +280,7 @@ class Run(Searches):
         """The rows of a query as they are, those with these values in its key columns."""
         own = [f for f in self.functions.values() if f.of == query and f.kind in ("read", "find")]
         f = next((f for f in own if f.kind == "find"), own[0])
-        values: list[Any] = [None] * (max(f.key, default=-1) + 1)
+        values: list[Value] = [None] * (max(f.key, default=-1) + 1)
         for j, x in zip(f.key, key, strict=True):
             values[j] = x
         run = Run(self.state, self.functions, self.values)

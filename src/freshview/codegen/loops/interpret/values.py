@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, time
+from datetime import date, datetime, time
 from decimal import Decimal
 from functools import reduce
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias, TypeVar, assert_never, cast
 
-from freshview.algebra import NUMBERS, Real
+from freshview.algebra import NUMBERS, Number, Real
 from freshview.calculus.compare import compare
 from freshview.calculus.domain import is_decimal, is_int
 from freshview.calculus.functions import Functions, call
@@ -33,23 +33,29 @@ from freshview.calculus.terms import (
     Var,
     View,
 )
-from freshview.calculus.types import Type
+from freshview.calculus.types import Type, Value
 from freshview.codegen.loops.parts import Weight
 
+N = TypeVar("N")
+
 NAN = float("nan")
+
+Amount: TypeAlias = Any
+"""What a row counts for: a number, an exact sum of doubles, or an element of a ring."""
 
 Names: TypeAlias = Mapping[str, Any]
 """What is visible: values of locals, and rows."""
 
-Compute: TypeAlias = Callable[[Names], Any]
+Compute: TypeAlias = Callable[[Names], Value]
+ComputeAmount: TypeAlias = Callable[[Names], Amount]
 
 
 @dataclass(slots=True, eq=False)
 class Row:
     """A record, an entry of an index or a row of a batch: columns k or c, columns p, a count."""
 
-    values: tuple[Any, ...]
-    payloads: list[Any]
+    values: tuple[Value, ...]
+    payloads: list[Amount]
     count: int = 0
 
 
@@ -59,16 +65,16 @@ class Values:
 
     functions: Functions
     known: dict[Expr, Compute] = field(default_factory=dict)
-    numbers: dict[Expr, Compute] = field(default_factory=dict)
+    numbers: dict[Expr, ComputeAmount] = field(default_factory=dict)
 
-    def value(self, e: Expr, names: Names) -> Any:
+    def value(self, e: Expr, names: Names) -> Value:
         """A value."""
         compute = self.known.get(e)
         if compute is None:
             compute = self.known[e] = self._value(e)
         return compute(names)
 
-    def number(self, e: Expr, names: Names) -> Any:
+    def number(self, e: Expr, names: Names) -> Amount:
         """A value as what a row counts for: NULL is nothing, a double an exact number."""
         compute = self.numbers.get(e)
         if compute is None:
@@ -76,14 +82,14 @@ class Values:
         number = compute(names)
         return 0 if number is None else number
 
-    def weight(self, weight: Weight, names: Names) -> Any:
+    def weight(self, weight: Weight, names: Names) -> Amount:
         """The product of what a row counts for."""
-        product: Any = 1
+        product: Amount = 1
         for e in weight:
             product = product * self.number(e, names)
         return product
 
-    def key(self, e: Expr, t: Type, names: Names) -> Any:
+    def key(self, e: Expr, t: Type, names: Names) -> Value:
         """A value as a key of a type."""
         return as_key(self.value(e, names), t)
 
@@ -119,16 +125,18 @@ class Values:
             return lambda names: any(part(names) for part in parts)
         return lambda names: all(part(names) for part in parts)
 
-    def _arithmetic(self, op: Callable[[Any, Any], Any], parts: Sequence[Compute]) -> Compute:
+    def _arithmetic(
+        self, op: Callable[[Number, Number], Number], parts: Sequence[Compute]
+    ) -> Compute:
         """NULL as soon as one part is; a result that no engine holds is refused."""
 
-        def compute(names: Names) -> Any:
+        def compute(names: Names) -> Value:
             items = [part(names) for part in parts]
             return None if None in items else within_range(reduce(op, map(_as_number, items)))
 
         return compute
 
-    def _number(self, e: Expr) -> Compute:
+    def _number(self, e: Expr) -> ComputeAmount:
         """A value that is added up with others: sums and products of doubles are exact."""
         match e:
             case Var(name):
@@ -138,7 +146,7 @@ class Values:
                 parts = [self._number(p) for p in many]
                 adds = isinstance(e, Add)
 
-                def compute(names: Names) -> Any:
+                def compute(names: Names) -> Amount:
                     items = [part(names) for part in parts]
                     if None in items:
                         return None
@@ -150,7 +158,7 @@ class Values:
                 return lambda names: exact(value(names))
 
 
-def column(name: str) -> Compute:
+def column(name: str) -> ComputeAmount:
     """What reads a local, or a column of a row."""
     head, dot, field_name = name.partition(".")
     if not dot:
@@ -163,22 +171,23 @@ def column(name: str) -> Compute:
     return lambda names: names[head].values[at]
 
 
-def exact(x: Any) -> Any:
+def exact(x: Amount) -> Amount:
     """A number that adds up without rounding; truth counts, NULL stays NULL."""
     if isinstance(x, bool):
         return int(x)
     return Real.of(x) if isinstance(x, float) else x
 
 
-def nearest(x: Any) -> Any:
+def nearest(x: Amount) -> Value:
     """A number as a value: of an exact sum of doubles, the nearest double."""
-    return float(x) if isinstance(x, Real) else x
+    value: Value = float(x) if isinstance(x, Real) else x
+    return value
 
 
-def within_range(x: Any) -> Any:
+def within_range(x: N) -> N:
     """A value itself; OverflowError for a number that is in no engine's domain."""
     if isinstance(x, float):
-        return x if x == x else NAN
+        return x if x == x else cast("N", NAN)
     if isinstance(x, int) and not is_int(x):
         raise OverflowError("an integer of an expression leaves 64 bits")
     if isinstance(x, Decimal) and not is_decimal(x):
@@ -186,7 +195,7 @@ def within_range(x: Any) -> Any:
     return x
 
 
-def as_key(x: Any, t: Type) -> Any:
+def as_key(x: Value, t: Type) -> Value:
     """A value as a key of a type: a number as a double, a date as the midnight that it begins with.
 
     >>> from datetime import date
@@ -196,14 +205,14 @@ def as_key(x: Any, t: Type) -> Any:
     if x is None:
         return None
     if t.kind == "double":
-        double = float(x)
+        double = float(cast("Number", x))
         return double if double == double else NAN
     if t.kind == "timestamp" and not isinstance(x, datetime):
-        return datetime.combine(x, time())
+        return datetime.combine(cast("date", x), time())
     return x
 
 
-def fits(x: Any, t: Type) -> bool:
+def fits(x: Value, t: Type) -> bool:
     """Whether an exact number has no more digits after the point than a key of a type.
 
     >>> fits(Decimal("1.50"), Type("decimal", 1)), fits(Decimal("1.55"), Type("decimal", 1))
@@ -211,9 +220,9 @@ def fits(x: Any, t: Type) -> bool:
     """
     if x is None or t.kind not in ("int", "decimal"):
         return True
-    shifted = Decimal(x).scaleb(t.scale)
+    shifted = Decimal(cast("Number", x)).scaleb(t.scale)
     return shifted == shifted.to_integral_value()
 
 
-def _as_number(x: Any) -> Any:
-    return int(x) if isinstance(x, bool) else x
+def _as_number(x: Value) -> Number:
+    return int(x) if isinstance(x, bool) else cast("Number", x)

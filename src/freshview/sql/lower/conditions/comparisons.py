@@ -25,12 +25,12 @@ def compare(op: Op, left: Val, right: Val, want: Want, env: Env) -> Expr:
         return null_part(left, right)
     if not want:
         op = NEGATED[op]
-    needless = _needless(op, left, right, env)
+    needless = _implied_guards(op, left, right, env)
     factors = [f for side in (left, right) for f in side.present if f not in needless]
     return closed(*factors, Cmp(op, left.term, right.term))
 
 
-def _needless(op: Op, left: Val, right: Val, env: Env) -> list[Expr]:
+def _implied_guards(op: Op, left: Val, right: Val, env: Env) -> list[Expr]:
     """The guards against NULL that the comparison itself implies.
 
     Order comparisons are false on NULL; `=` is identity, so it needs one guard only where both

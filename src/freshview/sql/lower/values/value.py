@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from freshview.calculus.terms import Const
-from freshview.errors import FreshviewError, TypeProblem, UnsupportedSql
+from freshview.calculus.types import NULL
+from freshview.errors import FreshviewError, TypeProblem, UnknownFunction, UnsupportedSql
 from freshview.sql.lower.conditions.truth import as_value
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.val import Val, column
@@ -14,6 +15,7 @@ from freshview.sql.lower.values.bind import null
 from freshview.sql.lower.values.calls import call, lift
 from freshview.sql.lower.values.cases import case
 from freshview.sql.lower.values.casts import cast
+from freshview.sql.lower.values.unknown import unknown_function
 from freshview.sql.terms import (
     Aggregate,
     And,
@@ -68,7 +70,7 @@ def _value(e: Scalar, env: Env) -> Val:
         case Arith():
             return arithmetic(e, env)
         case Call(fn, args):
-            return call(fn, args, env)
+            return _call(fn, args, env)
         case Lifted(fn, ring, args):
             return lift(fn, ring, args, env)
         case Case():
@@ -97,3 +99,23 @@ def _value(e: Scalar, env: Env) -> Val:
             return as_value(e, env)
         case _:
             assert_never(e)
+
+
+def _call(fn: str, args: tuple[Scalar, ...], env: Env) -> Val:
+    """A call; that there is no such function is said before what is wrong with its arguments."""
+    try:
+        return call(fn, args, env)
+    except FreshviewError:
+        if _is_unknown(fn, len(args), env):
+            raise unknown_function(fn, env.catalog.functions.known) from None
+        raise
+
+
+def _is_unknown(fn: str, count: int, env: Env) -> bool:
+    try:
+        call(fn, (Literal(None, NULL),) * count, env)
+    except UnknownFunction:
+        return True
+    except FreshviewError:
+        pass
+    return False

@@ -5,11 +5,17 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from freshview.codegen.library.compiler import CppCompiler, find_compiler
+from freshview.codegen.library.compiler import (
+    USUAL_FLAGS,
+    Baseline,
+    CppCompiler,
+    find_compiler,
+)
 from freshview.codegen.library.last_compiler import last_compiler, remember_compiler
 from freshview.codegen.library.toolchain import NATIVE, build_with
 from freshview.errors import BuildProblem
@@ -24,20 +30,26 @@ def cached_library(text: str) -> Calls | None:
     if compiler is None:
         return None
     path = build_with(text, _headers(), compiler=compiler, only_cached=True)
-    return None if path is None else _load(path)
+    return None if path is None else load_library(path)
 
 
 def build_library(text: str) -> Calls:
     """The functions of a text, compiled unless the cache has it."""
+    return load_library(library_file(text))
+
+
+def library_file(text: str, baseline: Baseline = "native") -> Path:
+    """The library of a text, for processors of a baseline: compiled unless the cache has it."""
     compiler = _compiler() if _is_usual_python() else None
     if compiler is None:
         raise BuildProblem(
             "there is no C++ compiler on this machine, or no global lock in this Python",
             instead="install g++ or clang++, run: pip install ziglang, or use engine='numpy'",
         )
-    path = build_with(text, _headers(), compiler=compiler)
+    flags = replace(USUAL_FLAGS, baseline=baseline)
+    path = build_with(text, _headers(), compiler=compiler, flags=flags)
     assert path is not None
-    return _load(path)
+    return path
 
 
 @cache
@@ -58,7 +70,8 @@ def _headers() -> list[Path]:
 
 
 @cache
-def _load(path: Path) -> Calls:
+def load_library(path: Path) -> Calls:
+    """The functions of a library, loaded once a process."""
     try:
         start = ctypes.PyDLL(str(path)).freshview_functions
     except (OSError, AttributeError) as e:

@@ -7,6 +7,7 @@ Slots of rows that are gone are used again, so nothing is ever compacted. What i
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from freshview.theta.local.native.kernel import (
     arrays_of,
     numbers,
 )
-from freshview.theta.local.native.reserve import FIRST_ROOM, LEAST_ROOM, reserve
+from freshview.theta.local.reserve import FIRST_ROOM, LEAST_ROOM, Reserved, reserve, reserve_in
 from freshview.theta.local.runs import MOST_CANDIDATES
 from freshview.theta.local.store import LocalStore, Slots
 from freshview.theta.terms import Numbers, Side
@@ -43,9 +44,10 @@ class NativeStore:
         self._where = (kernel.handle, host, int(side == "S"))
         at = kernel.calls["totals"](*self._where)
         self._totals = (ctypes.c_int64 * 8).from_address(at)
-        self._arrays: list[Array] = []
+        self._reserved: Reserved | None = None
+        self._folder: Path | None = None
+        """Where rows are in files, if they are."""
         self._form: Tuples | None = None
-        self._has_objects = False
         self._purged_at: tuple[Horizon, int] | None = None
 
     def __len__(self) -> int:
@@ -79,24 +81,53 @@ class NativeStore:
     def prepare(self, form: Tuples, more: int) -> None:
         """Have room for so many more tuples of a form."""
         need = self._totals[LENGTH] + more
-        if need <= self._totals[ROOM]:
+        if self._form is not None and need <= self._totals[ROOM]:
             return
-        dtypes = [a.dtype for a in form.arrays()]
-        self._has_objects = any(d.kind == "O" for d in dtypes)
-        room = max(LEAST_ROOM, 2 * need)
-        arrays, room = reserve(dtypes, room if self._has_objects else max(room, FIRST_ROOM))
-        if room < need:
+        self._form = form.take(np.zeros(0, np.int64))
+        self._move(max(LEAST_ROOM, 2 * need))
+        if self._totals[ROOM] < need:
             raise MemoryError("no addresses are left for the rows of a join")
+
+    def _move(self, room: int) -> None:
+        """Have other arrays, with room for so many rows."""
+        assert self._form is not None
+        dtypes = [a.dtype for a in self._form.arrays()]
+        if self._folder is not None:
+            new = reserve_in(self._folder, dtypes, room)
+        else:
+            has_objects = any(d.kind == "O" for d in dtypes)
+            new = reserve(dtypes, room if has_objects else max(room, FIRST_ROOM))
         length = self._totals[LENGTH]
-        for new, old in zip(arrays, self._arrays, strict=False):
-            new[:length] = old[:length]
-        self._arrays, self._form = arrays, form.take(np.zeros(0, np.int64))
-        self._call("attach", addresses(arrays), room)
+        for array, old in zip(new.arrays, self._arrays, strict=False):
+            array[:length] = old[:length]
+        self._reserved = new
+        self._call("attach", addresses(new.arrays), new.room)
+
+    @property
+    def _arrays(self) -> list[Array]:
+        return [] if self._reserved is None else self._reserved.arrays
+
+    @property
+    def spilled(self) -> int:
+        """See `LocalStore`."""
+        is_file = self._reserved is not None and self._reserved.is_file
+        return self.bytes if is_file else 0
+
+    def spill(self, folder: Path) -> None:
+        """See `LocalStore`."""
+        is_new = self._folder is None
+        self._folder = folder
+        if self._reserved is None:
+            return
+        if is_new:
+            self._move(max(LEAST_ROOM, 2 * self._totals[LENGTH]))
+        self._reserved.give_back()
 
     def add(self, tuples: Tuples) -> None:
         """Store tuples; equal rows of a side that retracts become one with the sum of weights."""
         if not len(tuples):
             return
+        self._purged_at = None  # whether to purge depends on what is here alone
         self.prepare(tuples, len(tuples))
         arrays = arrays_of(tuples)
         self._call("add", addresses(arrays), len(tuples))
@@ -182,7 +213,8 @@ class NativeStore:
             return None
         shadowed = numbers(self._call("shadows")).tolist()
         pairs = zip(shadowed[::2], shadowed[1::2], strict=True)
-        return Slots(stored, self._totals[PINNED], tuple(pairs))
+        free = tuple(numbers(self._call("gone")).tolist())
+        return Slots(stored, self._totals[PINNED], tuple(pairs), free)
 
     def restore(self, slots: Slots) -> None:
         """Become what the values say; there must be nothing here yet."""
@@ -191,12 +223,13 @@ class NativeStore:
         for array, values in zip(self._arrays, slots.tuples.arrays(), strict=True):
             array[:count] = values
         shadowed = np.array(slots.shadowed, np.int64).tobytes()
-        self._call("restore", count, shadowed, slots.pinned)
+        free = None if slots.free is None else np.array(slots.free, np.int64).tobytes()
+        self._call("restore", count, shadowed, slots.pinned, free)
 
     def close(self) -> None:
         """Give the memory back."""
         self._call("close")
-        self._arrays, self._form = [], None
+        self._reserved, self._form = None, None
 
     def _call(self, name: str, *rest: Any) -> Any:
         return self.kernel.calls[name](*self._where, *rest)
