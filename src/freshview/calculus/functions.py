@@ -14,6 +14,8 @@ from typing import Any
 
 from freshview.algebra import Category, Cofactor, Element, Pair, Relational
 from freshview.calculus import scalars
+from freshview.calculus.builtin.entry import Entry
+from freshview.calculus.builtin.table import ENTRIES
 from freshview.calculus.casts import CASTS, attempt, plain
 from freshview.calculus.types import (
     BOOL,
@@ -22,6 +24,7 @@ from freshview.calculus.types import (
     INT,
     STRING,
     TIMESTAMP,
+    Kind,
     Type,
     Value,
     common,
@@ -46,6 +49,11 @@ class Function:
     strict: bool = True
     partial: bool = False
     ring: str = ""
+    takes: tuple[tuple[Kind, ...], ...] = ()
+    """The kinds that each argument may be of, the last one for all that follow; none where any may.
+
+    SQL casts an argument of another kind to the first of them.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +190,30 @@ def _casts() -> list[Function]:
     return functions
 
 
+def _of_entry(e: Entry) -> Function:
+    """A function of the table."""
+    arity = (e.fewest, e.most)
+    return Function(e.names[0], e.compute, e.result, arity, e.strict, e.partial, takes=e.takes)
+
+
+_TEXT: tuple[Kind, ...] = ("string",)
+_NUMBER: tuple[Kind, ...] = ("int", "decimal", "double")
+_DAY: tuple[Kind, ...] = ("date", "timestamp")
+_MOMENT: tuple[Kind, ...] = ("timestamp", "date")
+_INT: tuple[Kind, ...] = ("int",)
+
+_TAKES: dict[str, tuple[tuple[Kind, ...], ...]] = {
+    **dict.fromkeys(("year", "quarter", "month", "day", "days_between"), (_DAY,)),
+    **dict.fromkeys(("hour", "minute", "second"), (_MOMENT,)),
+    **dict.fromkeys(("upper", "lower", "trim", "length", "concat", "like"), (_TEXT,)),
+    **dict.fromkeys(("abs", "floor", "ceil", "sqrt", "power", "div", "mod"), (_NUMBER,)),
+    **dict.fromkeys(("vec_length", "dihedral_angle"), (_NUMBER,)),
+    **dict.fromkeys(("add_days", "add_months", "add_seconds"), (_DAY, _INT)),
+    "round": (_NUMBER, _INT),
+    "substring": (_TEXT, _INT),
+}
+"""What functions take that are not of the table."""
+
 _SHIFTS: dict[str, Callable[[date, int], date]] = {
     "days": scalars.add_days,
     "months": scalars.add_months,
@@ -192,7 +224,7 @@ _MANY = 1 << 30
 _SCALARS = Functions(
     MappingProxyType(
         {
-            f.name: f
+            f.name: replace(f, takes=f.takes or _TAKES.get(f.name, ()))
             for f in (
                 Function("div", scalars.divide, _fixed(DOUBLE), (2, 2), partial=True),
                 Function("mod", scalars.modulo, _widest, (2, 2), partial=True),
@@ -236,6 +268,7 @@ _SCALARS = Functions(
                 Function("vec_length", scalars.vec_length, _fixed(DOUBLE), (3, 3)),
                 Function("dihedral_angle", scalars.dihedral_angle, _fixed(DOUBLE), (12, 12)),
                 *_casts(),
+                *map(_of_entry, ENTRIES),
             )
         }
     )

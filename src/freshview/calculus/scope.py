@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import assert_never
 
-from freshview.calculus.casts import REFUSING
+from freshview.calculus.builtin.table import REFUSING
 from freshview.calculus.schema import Query
 from freshview.calculus.terms import (
     Add,

@@ -16,6 +16,36 @@ void note_rows(Env& e, int query, const void* const* key) {
   if (const u8* added = t.add(key)) edge::look_up(e, q, t, added, t.before, false);
 }
 
+bool call_host(Env& e, const char* fn, const Column& result, const Arg* args, int count, void* out) {
+  const int state = py::PyGILState_Ensure();
+  bool full = false;
+  const bool good = edge::host_answer(e, fn, result, args, count, out, full);
+  if (!good) py::PyErr_Clear();
+  py::PyGILState_Release(state);
+  if (good) return true;
+  if (full) out_of_memory("freshview: not enough memory for a text.\n");
+  e.overflow = true;
+  if (!e.fault.fn) e.fault.fn = fn;
+  return false;
+}
+
+Arena& column_arena(Env& e) {
+  if (!e.columns.is_open() && !Arena::open(e.columns)) out_of_memory("freshview: not enough memory for a column.\n");
+  return e.columns;
+}
+
+void call_host_rows(Env& e, const char* fn, const Column& result, const Arg* args, int count, i64 rows,
+                    void* out, u64 size, bool* known) {
+  bool full = false;
+  memset(known, 0, size_t(rows));
+  if (rows == 0) return;
+  const int state = py::PyGILState_Ensure();
+  edge::host_answers(e, fn, result, args, count, rows, static_cast<u8*>(out), size, known, full);
+  py::PyErr_Clear();
+  py::PyGILState_Release(state);
+  if (full) out_of_memory("freshview: not enough memory for a column.\n");
+}
+
 namespace edge {
 
 void drop_state(Instance& x) {
@@ -25,6 +55,7 @@ void drop_state(Instance& x) {
   x.env.arena.close();
   x.env.scratch.close();
   x.env.spare.close();
+  x.env.columns.close();
 }
 
 void free_instance(Instance* x) {
@@ -39,6 +70,7 @@ void free_instance(Instance* x) {
   }
   free(x->known);
   Py_DecRef(x->raise);
+  Py_DecRef(static_cast<PyObject*>(x->env.host));
   x->~Instance();
   free(x);
 }
@@ -70,11 +102,12 @@ const Kernel* kernel_of(PyObject* descriptions) {
   return of_relation ? of_relation : (PyErr_NoMemory(), nullptr);
 }
 
-// open(raise, fd, columns or None): a running kernel with empty maps, or, with a file, with what that
-// holds; for a relation of these columns, where the library is for any.
+// open(raise, fd, columns or None, functions): a running kernel with empty maps, or, with a file, with
+// what that holds; for a relation of these columns, where the library is for any. The functions are
+// those that have no C++, by name.
 PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
   i64 fd;
-  if (!arity(n, 3) || !number(args[1], -1, INT32_MAX, fd)) return nullptr;
+  if (!arity(n, 4) || !number(args[1], -1, INT32_MAX, fd)) return nullptr;
   const Kernel* own = args[2] == &_Py_NoneStruct ? &kernel : kernel_of(args[2]);
   if (!own) return nullptr;
   void* place = malloc(sizeof(Instance));
@@ -98,6 +131,8 @@ PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
   x->open = true;
   Py_IncRef(args[0]);
   x->raise = args[0];
+  Py_IncRef(args[3]);
+  x->env.host = args[3];
   PyObject* out = PyCapsule_New(x, INSTANCE, drop_instance);
   if (!out) free_instance(x);
   return out;

@@ -1,7 +1,7 @@
 // A running kernel in Python: its lock, and its errors.
 //
 // Whoever waits for the lock gives up Python's global lock first, so the one that has it can always
-// go on; no Python code runs while it is held.
+// go on, and may call Python: a function that has no C++ runs while the lock is held.
 #pragma once
 
 #include <pthread.h>
@@ -93,6 +93,7 @@ inline PyObject* raise_kernel_error(Instance& x, int relation, const Problem& p)
 }
 
 inline PyObject* object_of(const Arg& a) {
+  if (!a.is_set) return none();
   switch (a.kind) {
     case Int: return PyLong_FromLongLong((long long)a.number);
     case Decimal64:
@@ -104,6 +105,59 @@ inline PyObject* object_of(const Arg& a) {
     case Text: break;
   }
   return PyUnicode_FromStringAndSize(a.text.at, a.text.size);
+}
+
+// A text of Python's, copied to where it lasts; `full` says that there is no memory: whoever calls has
+// Python's lock, and may not jump from here.
+inline bool keep_text(Arena& arena, Str& text, bool& full) {
+  u64 room = 0;
+  if (!attempt([&] { room = arena.take(text.size + 1); })) return full = true, false;
+  char* at = arena.at<char>(room);
+  memcpy(at, text.at, text.size);
+  text.at = at;
+  return true;
+}
+
+inline PyObject* tuple_of(const Arg* args, int count) {
+  Own values(PyTuple_New(count));
+  for (int i = 0; values && i < count; i++) {
+    PyObject* part = object_of(args[i]);
+    if (!part || PyTuple_SetItem(values, i, part) != 0) return nullptr;
+  }
+  return values.give();
+}
+
+inline bool take_answer(PyObject* answer, const Column& result, void* out, Arena& arena, bool& full) {
+  if (!take(answer, result, out)) return false;
+  if (result.kind != Text || answer == &_Py_NoneStruct) return true;
+  return keep_text(arena, *static_cast<Str*>(out), full);
+}
+
+// The answer of a Python function; its error, if there is one, is kept on Python's side.
+inline bool host_answer(Env& e, const char* fn, const Column& result, const Arg* args, int count,
+                        void* out, bool& full) {
+  PyObject* function = PyDict_GetItemString(static_cast<PyObject*>(e.host), fn);
+  Own values(tuple_of(args, count));
+  Own answer(function && values ? PyObject_CallObject(function, values) : nullptr);
+  return answer && take_answer(answer, result, out, e.scratch, full);
+}
+
+// The answers for many rows: what no column of this kind holds is none.
+inline void host_answers(Env& e, const char* fn, const Column& result, const Arg* args, int count,
+                         i64 rows, u8* out, u64 size, bool* known, bool& full) {
+  PyObject* every = PyDict_GetItemString(static_cast<PyObject*>(e.host), "*");
+  Own list(PyList_New(rows));
+  for (i64 i = 0; list && i < rows; i++) {
+    PyObject* row = tuple_of(args + i * count, count);
+    if (!row) return;
+    PyList_SetItem(list, i, row);
+  }
+  Own name(Py_BuildValue("s", fn));
+  if (!every || !list || !name) return;
+  Own answers(PyObject_CallFunctionObjArgs(every, name.object, list.object, nullptr));
+  if (!answers || PyList_Size(answers) != rows) return;
+  for (i64 i = 0; i < rows && !full; i++)
+    known[i] = take_answer(PyList_GetItem(answers, i), result, out + u64(i) * size, e.columns, full);
 }
 
 // Lets Python raise what a function without an answer deserves: its name, then its arguments.

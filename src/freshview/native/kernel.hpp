@@ -159,11 +159,24 @@ struct Env {
   u64 collecting = 0;     // queries, as bits, whose changes somebody collects
   Touched* touched = nullptr;  // one for each query, once anybody does
   Arena spare;            // the scratch memory of look-ups in the middle of a change
+  Arena columns;          // columns that functions of the host have computed for a batch
+  void* host = nullptr;   // what `call_host` finds functions in; it belongs to the boundary
 };
 
 // The rows of a query with these values in its key columns may change now: notes what they are, the
 // first time since the changes were asked for. Called for queries whose changes are collected.
 void note_rows(Env& e, int query, const void* const* key);
+
+// Calls a function of the host's language, which has no C++; an argument that is not set is NULL.
+// False where it has no answer, and the fault is noted. A text lies in the scratch memory. The boundary
+// to Python defines it; a kernel that stands alone has no functions of this kind.
+bool call_host(Env& e, const char* fn, const Column& result, const Arg* args, int count, void* out);
+
+// The same for many rows, their arguments side by side; `known` says which rows have an answer, and
+// texts lie in the arena of columns.
+void call_host_rows(Env& e, const char* fn, const Column& result, const Arg* args, int count, i64 rows,
+                    void* out, u64 size, bool* known);
+Arena& column_arena(Env& e);
 
 struct Relation {
   const char* name;

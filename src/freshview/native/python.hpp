@@ -50,6 +50,8 @@ void Py_DecRef(PyObject*);
 
 PyThreadState* PyEval_SaveThread();
 void PyEval_RestoreThread(PyThreadState*);
+int PyGILState_Ensure();
+void PyGILState_Release(int);
 
 int PyGC_Disable();
 int PyGC_Enable();
@@ -73,6 +75,8 @@ const char* PyUnicode_AsUTF8AndSize(PyObject*, intptr_t*);
 PyObject* PyUnicode_FromStringAndSize(const char*, intptr_t);
 PyObject* PyBytes_FromStringAndSize(const char*, intptr_t);
 int PyBytes_AsStringAndSize(PyObject*, char**, intptr_t*);
+
+PyObject* PyDict_GetItemString(PyObject*, const char*);
 
 PyObject* PyTuple_New(intptr_t);
 intptr_t PyTuple_Size(PyObject*);

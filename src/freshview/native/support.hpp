@@ -3,6 +3,8 @@
 
 #include "casts.hpp"
 #include "flat.hpp"
+#include "functions.hpp"
+#include "host.hpp"
 #include "kernel.hpp"
 #include "ordered.hpp"
 #include "rows.hpp"

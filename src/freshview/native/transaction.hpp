@@ -78,6 +78,7 @@ inline void apply_part(Running& x, const Relation& r, const Part& part, i64 sign
   Batch batch{part.size, counts, part.column, part.form};
   r.apply(x.env, batch);
   empty_scratch(x.env);
+  if (x.env.columns.is_open()) x.env.columns.reset();
 }
 
 // A part that left the range of some number, applied the other way round: wrapped integers are a

@@ -17,7 +17,8 @@ T = TypeVar("T")
 OPERATORS = frozenset(
     (
         *("and", "or", "not", "in", "like", "when", "div", "mod", "concat", "coalesce"),
-        *("add_days", "add_months", "add_seconds", "days_between"),
+        *("add_days", "add_months", "add_seconds", "days_between", "add_units", "units_between"),
+        *("bit_and_of", "bit_or_of", "bit_xor_of", "bit_not", "int_div", "seconds_of"),
     )
 )
 """Functions that stand for what is written otherwise: / and AVG, a || b, d + INTERVAL '1' DAY."""

@@ -15,7 +15,7 @@ from freshview.errors import NotNative
 
 Emit = Callable[[list[Cpp], Type], str]
 
-_KINDS: dict[Kind, str] = {
+KINDS: dict[Kind, str] = {
     "int": "Int",
     "decimal": "Decimal128",
     "double": "Double",
@@ -24,6 +24,7 @@ _KINDS: dict[Kind, str] = {
     "bool": "Bool",
     "string": "Text",
 }
+"""How an argument of a kind is handed to Python."""
 
 
 def partial_call(
@@ -38,7 +39,7 @@ def partial_call(
     names = [f"arg_{i}" for i in range(len(args))]
     lets = "".join(f"const auto {n} = {a.text}; " for n, a in zip(names, args, strict=True))
     shown = (
-        f"Arg({_KINDS[a.type.kind]}, {a.type.scale}, {n})" for n, a in zip(names, args, strict=True)
+        f"Arg({KINDS[a.type.kind]}, {a.type.scale}, {n})" for n, a in zip(names, args, strict=True)
     )
     otherwise = f"null<{kind}>()" if tried else f'fault<{kind}>(e, "{fn}", {", ".join(shown)})'
     chosen = f"{test.format(*names)} ? out : {otherwise}"

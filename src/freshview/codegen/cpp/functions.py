@@ -9,7 +9,9 @@ from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function
 from freshview.calculus.scalars import ESCAPE
 from freshview.calculus.types import DOUBLE, STRING, Type
+from freshview.codegen.cpp.builtin import builtin
 from freshview.codegen.cpp.casts import (
+    KINDS,
     Emit,
     add_interval,
     casts,
@@ -32,19 +34,27 @@ class Functions:
 
     known: Mapping[str, Emit]
 
+    def is_hosted(self, fn: str, schema: Schema) -> bool:
+        """Whether a function is called in Python."""
+        own = BUILTINS.known.get(fn)
+        if own is None or own.ring or fn in self.known:
+            return False
+        return own is schema.functions.known.get(fn)
+
     def call(self, fn: str, args: list[Cpp], schema: Schema) -> Cpp:
         """A call; a strict function of NULL is NULL."""
         function = schema.functions[fn]
         own = SUM_OF if fn == SUM_OF.name else BUILTINS.known.get(fn)
-        if fn not in self.known or function is not own:
+        if function is not own:
             raise NotNative(f"function '{fn}' runs in Python only")
+        emit = self.known.get(fn) or host_call(fn)
         result = function.result(*(a.type for a in args))
         nullable = [a for a in args if a.nullable]
         out: CppType = _held_text(fn, args) if result.kind == "string" else cpp_type(result)
         if function.strict and any(a.type.kind == "null" for a in args):
             return Cpp(f"null<{out}>()", result.or_null(), out)
         if not (function.strict and nullable):
-            text = self.known[fn](args, result)
+            text = emit(args, result)
             text = f"i8({text})" if result.kind == "bool" else text
             return Cpp(text, result.or_null(function.partial), out)
         # Every argument is evaluated once, tested, and then used. The text of a short symbol lies
@@ -57,9 +67,39 @@ class Functions:
             Cpp(n, a.type.not_null(), a.cpp_type, constant=a.constant)
             for n, a in zip(names, args, strict=True)
         ]
-        value = self.known[fn](plain, result.not_null())
+        value = emit(plain, result.not_null())
         text = f"[&]() -> {out} {{ {lets}return {tests} ? null<{out}>() : {out}({value}); }}()"
         return Cpp(text, result.or_null(), out)
+
+
+def host_call(fn: str) -> Emit:
+    """A function that has no C++: the kernel calls it in Python."""
+
+    def emit(args: list[Cpp], result: Type) -> str:
+        shown = ", ".join(host_arguments(args)) or "Arg()"
+        kind, held, scale = host_result(Cpp("", result, cpp_type(result)))
+        return f'host<{kind}>(e, "{fn}", {held}, {scale}, {{{shown}}})'
+
+    return emit
+
+
+def host_result(x: Cpp) -> tuple[CppType, str, int]:
+    """How the answer of Python is held: its type, its kind, and digits after the point."""
+    kind: CppType = "Str" if x.type.kind == "string" else x.cpp_type
+    narrow = x.type.kind == "decimal" and kind == "i64"
+    return kind, "Decimal64" if narrow else KINDS[x.type.kind], x.type.scale
+
+
+def host_arguments(args: list[Cpp]) -> list[str]:
+    """Arguments on their way to Python."""
+    return [_host_arg(a) for a in args]
+
+
+def _host_arg(x: Cpp) -> str:
+    if x.type.kind == "null":
+        return "Arg()"
+    text = _text(x) if x.type.kind == "string" else x.text
+    return f"host_arg({KINDS[x.type.kind]}, {x.type.scale}, {text})"
 
 
 def _held_text(fn: str, args: list[Cpp]) -> CppType:
@@ -164,7 +204,7 @@ def _abs(args: list[Cpp], result: Type) -> str:
 def _extreme(sign: str) -> Emit:
     def emit(args: list[Cpp], result: Type) -> str:
         if result.kind == "string":
-            raise NotNative("the greatest of texts is found in Python only")
+            return _extreme_text(sign, args)
         kind, out = cpp_type(result), convert(args[0], result).text
         for a in args[1:]:
             b = convert(a, result).text
@@ -172,6 +212,14 @@ def _extreme(sign: str) -> Emit:
         return out
 
     return emit
+
+
+def _extreme_text(sign: str, args: list[Cpp]) -> str:
+    out = _text(args[0])
+    for a in args[1:]:
+        test = f"text_compare(b, a) {sign} 0"
+        out = f"[&]() -> Str {{ Str a = {out}, b = {_text(a)}; return {test} ? b : a; }}()"
+    return out
 
 
 def _coalesce(args: list[Cpp], result: Type) -> str:
@@ -229,5 +277,6 @@ FUNCTIONS = Functions(
         "vec_length": _real("vec_length", 3),
         "dihedral_angle": _real("dihedral_angle", 12),
         **casts(_text),
+        **builtin(_text),
     }
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import assert_never
 
 from freshview.calculus.check import Schema
@@ -33,13 +34,17 @@ Look = Callable[[str], Cpp]
 """Finds the C++ expression of a variable."""
 
 
-def scalar(e: Expr, look: Look, schema: Schema) -> Cpp:
-    """The value of a scalar term."""
+def scalar(
+    e: Expr, look: Look, schema: Schema, computed: Mapping[Expr, Cpp] = MappingProxyType({})
+) -> Cpp:
+    """The value of a scalar term; what is `computed` already has a text."""
 
     def inner(part: Expr) -> Cpp:
-        return scalar(part, look, schema)
+        return scalar(part, look, schema, computed)
 
     match e:
+        case Apply() if e in computed:
+            return computed[e]
         case Const(value, t):
             return constant(value, t)
         case Var(name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from freshview.calculus.types import INT
 from freshview.codegen.cpp.types import Cpp, batch_type
 from freshview.codegen.kernel.fetch import PREFETCH_DISTANCE, fetching
+from freshview.codegen.kernel.host_columns import host_columns
 from freshview.codegen.kernel.preaggregate import add_up
 from freshview.codegen.kernel.rows import CHUNK, array_name, batch_fields, load_columns
 from freshview.codegen.kernel.select import NUMBER_ROWS, mark_rows
@@ -20,7 +21,7 @@ FEW_ROWS = 4
 def open_batch(s: Batch, scope: CppScope, print_block: PrintBlock) -> Opened:
     """The loop over the rows of a batch."""
     columns = scope.relations[s.relation].columns
-    inside = scope.with_row(s.row, batch_fields(s.row, columns))
+    computed, inside = host_columns(s, scope.with_row(s.row, batch_fields(s.row, columns)))
     ahead, fetches = _fetches(s, scope)
     if s.tests or s.preaggregated:
         before, first, after, depth = _by_blocks(s, inside, print_block, ahead)
@@ -40,6 +41,12 @@ def open_batch(s: Batch, scope: CppScope, print_block: PrintBlock) -> Opened:
         ]
         after = [*indented(after), "  if (!deletions) break;", "}"]
         depth += 1
+    if computed:
+        before, after, depth = (
+            ["{", *indented([*computed, *before])],
+            [*indented(after), "}"],
+            depth + 1,
+        )
     return Opened(tuple(before), inside, tuple(after), tuple(first), depth=depth)
 
 

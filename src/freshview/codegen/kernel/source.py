@@ -20,6 +20,7 @@ from freshview.codegen.cpp.ring_types import (
 from freshview.codegen.cpp.types import parts_of, quote
 from freshview.codegen.kernel.catalog import MapEntry, QueryEntry, catalog
 from freshview.codegen.kernel.functions import FunctionWriter, in_order
+from freshview.codegen.kernel.host_columns import NO_CALLS, HostCalls, host_calls
 from freshview.codegen.kernel.output import Outputs
 from freshview.codegen.kernel.records import declare_all, declare_orders, follow, members
 from freshview.codegen.kernel.tables import cpp_tables
@@ -53,6 +54,8 @@ class Source:
     """Maps that follow the groups that have changed when they are read."""
     compared: tuple[tuple[str, str], ...] = ()
     """Queries whose changes are known only by comparing two reads, each with the reason."""
+    host: HostCalls = NO_CALLS
+    """The functions that are called in Python."""
 
 
 def emit(
@@ -73,7 +76,8 @@ def write(
     deferred = tuple(m.name for m in plan.program.maps if m.name in layout.deferred)
     late = tuple(m.name for m in plan.program.maps if m.name in layout.late)
     listed = tuple(layout.listings)
-    return Source(text, plan.scans, deferred, late, listed, tuple(plan.compared.items()))
+    host = host_calls(plan.loops, plan.terms.schema)
+    return Source(text, plan.scans, deferred, late, listed, tuple(plan.compared.items()), host)
 
 
 class _Kernel:

@@ -43,6 +43,14 @@ Fields = Callable[[str], Cpp]
 
 
 @dataclass(frozen=True)
+class ComputedColumn:
+    """A call of columns of a batch, computed before the trigger: `known` where it has an answer."""
+
+    known: str
+    value: Cpp
+
+
+@dataclass(frozen=True)
 class CppScope:
     """What is visible where code stands: locals, rows, and the total around."""
 
@@ -57,6 +65,8 @@ class CppScope:
     """What `Tally` adds to."""
     answer: str = "true"
     """What `Answer` says."""
+    computed: Mapping[Expr, ComputedColumn] = field(default_factory=dict)
+    """Calls whose answers are computed already."""
 
     def with_local(self, name: str, x: Cpp) -> CppScope:
         """The same with one more local."""
@@ -74,7 +84,7 @@ class CppScope:
 
     def value(self, e: Expr) -> Cpp:
         """A value."""
-        return scalar(e, self.look, self.schema)
+        return scalar(e, self.look, self.schema, {k: c.value for k, c in self.computed.items()})
 
     def weight(self, e: Expr) -> Cpp:
         """A value as what a row counts for.

@@ -16,6 +16,7 @@ from freshview.algebra.cofactor import Watch
 from freshview.calculus.rows import Row, RowLike
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
+from freshview.codegen.library.host import host_functions
 from freshview.codegen.library.problems import handle_problem
 from freshview.codegen.library.tables import Table, number_of, read_columns
 from freshview.errors import (
@@ -117,14 +118,12 @@ class Instance:
         self._schemas: dict[int, tuple[object, object]] = {}
         self.wrapped = False
         """Whether a number left its range in the last `wrapping`."""
-        # Not a method of this object: what it holds must not hold it.
+        raised = partial(handle_problem, kernel)  # a method would hold this object
         try:
-            self._state = self._calls["open"](partial(handle_problem, kernel), file, kernel.columns)
+            self._state = self._calls["open"](raised, file, kernel.columns, host_functions())
         except MemoryError as e:
-            raise OutOfMemory(
-                "not enough memory for another kernel",
-                instead="close one, or raise the limit",
-            ) from e
+            what, instead = "not enough memory for another kernel", "close one, or raise the limit"
+            raise OutOfMemory(what, instead=instead) from e
 
     def insert_row(
         self, relation: int, instead: RowCall | None = None, chain: Chain | None = None

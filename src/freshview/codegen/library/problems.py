@@ -10,6 +10,7 @@ from freshview.calculus.functions import BUILTINS, call
 from freshview.calculus.rows import bad_value, checked, conform, expected, too_long
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type, Value
+from freshview.codegen.library.host import failure
 from freshview.codegen.library.tables import Tables
 from freshview.errors import (
     BadRow,
@@ -119,6 +120,9 @@ def _no_answer(fault: tuple[Any, ...], at: Place) -> NoReturn:
     Where it has one, the kernel had no room for it.
     """
     fn, *args = fault
+    raised = failure(fn)
+    if raised is not None:
+        raise raised.located(at) if isinstance(raised, FreshviewError) else raised
     try:
         with localcontext(EXACT):
             answer = call(BUILTINS[fn], tuple(args))

@@ -20,7 +20,9 @@ class CompiledPlan:
     `scans` are the statements that walk through all the rows of a map; `deferred` are the queries
     that are computed when they are read, `listed` the maps that a read brings up to date from the
     groups that changed. `compared` says of which queries changes are differences
-    of two reads, and why. `mode` is that of all the triggers.
+    of two reads, and why. `mode` is that of all the triggers. `host_batches` and
+    `host_alone` are the functions that the kernel calls in Python, for the rows of a batch at once
+    or one by one.
     """
 
     source: str
@@ -32,6 +34,8 @@ class CompiledPlan:
     mode: Mode = "batch"
     view_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     listed: tuple[str, ...] = ()
+    host_batches: tuple[str, ...] = ()
+    host_alone: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program:
@@ -61,4 +65,6 @@ class CompiledPlan:
             "tuple" if by_row else "batch",
             program.view_notes,
             source.listed,
+            source.host.batches,
+            source.host.alone,
         )

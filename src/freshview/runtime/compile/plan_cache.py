@@ -50,6 +50,8 @@ class PlanCache:
                 fields["mode"],
                 {name: tuple(notes) for name, notes in fields["view_notes"].items()},
                 tuple(fields["listed"]),
+                tuple(fields["host_batches"]),
+                tuple(fields["host_alone"]),
             )
         except (OSError, NotPrivate, ValueError, KeyError, TypeError, AttributeError):
             return None

@@ -39,9 +39,9 @@ def plan_standalone(
     """One kernel for all the views that can have one; None where none can.
 
     Each view is planned by itself, as a database does; maps that several keep alike are kept once.
-    `tell` hears which sources cannot be read from a file.
+    `tell` hears which views need Python, and which sources cannot be read from a file.
     """
-    programs = [p for q in queries if (p := _planned(q, catalog, settings)) is not None]
+    programs = [p for q in queries if (p := _planned(q, catalog, settings, tell)) is not None]
     if not programs:
         return None
     modes: set[Mode] = {"tuple" if _takes_rows(p) else "batch" for p in programs}
@@ -56,15 +56,22 @@ def plan_standalone(
     return Standalone(program, files, events)
 
 
-def _planned(query: Query, catalog: Catalog, settings: DatabaseSettings) -> Program | None:
+def _planned(
+    query: Query, catalog: Catalog, settings: DatabaseSettings, tell: Callable[[str], object]
+) -> Program | None:
     if query.factorized:  # its rows are never listed
         return None
     read = base_relations(query)
     used = [r for r in catalog.relations.values() if r.name in read]
     try:
-        return compile_view(query, used, settings, catalog.functions).program
+        plan = compile_view(query, used, settings, catalog.functions)
     except NotNative:
         return None
+    in_python = (*plan.host_batches, *plan.host_alone)
+    if in_python:
+        tell(f"{query.name} cannot stand alone: {', '.join(in_python)} run in Python only")
+        return None
+    return plan.program
 
 
 def _takes_rows(program: Program) -> bool:

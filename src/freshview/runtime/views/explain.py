@@ -106,6 +106,15 @@ def _shared(others: Sequence[str]) -> str:
     return f"one program keeps this view and {', '.join(others)}; a change is followed once"
 
 
+def _in_python(plan: CompiledPlan) -> list[str]:
+    """What is said of functions that have no C++."""
+    ways = (
+        (plan.host_batches, "for all the rows of a batch at once, before the trigger"),
+        (plan.host_alone, "one by one, as the arguments are not columns of one batch"),
+    )
+    return [f"computed in Python, {how}: {', '.join(names)}" for names, how in ways if names]
+
+
 def _engine(
     program: Program,
     note: str,
@@ -122,6 +131,7 @@ def _engine(
     for name in plan.listed:
         if any(m.name == name for m in program.maps):
             lines.append(f"{name}, in order, follows the groups that have changed when it is read")
+    lines += _in_python(plan)
     for statement in plan.scans:
         lines.append(f"O(data), it walks through all the rows of a map: {statement}")
     shifts = [f"{name} - {x:.6g}" for name, x in centre.items() if x]

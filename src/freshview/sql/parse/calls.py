@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from freshview.calculus.functions import BUILTINS
+from freshview.calculus.types import STRING
 from freshview.errors import TypeProblem
 from freshview.sql.ddl.types import TYPES, read_type
+from freshview.sql.parse.functions import OF_UNITS
 from freshview.sql.parse.node import Node, Readers
 from freshview.sql.parse.written import EXPRESSIONS
-from freshview.sql.terms import Arith, Call, Case, Cast, Compare, Lifted, Scalar
+from freshview.sql.terms import Arith, Call, Case, Cast, Compare, Lifted, Literal, Name, Scalar
 
 LIFTS = ": "
 """What stands between a lifting function and its ring, in the one name that the parser sees."""
@@ -90,13 +94,48 @@ def _digits(sizes: list[int]) -> int:
 
 def _extract(node: Node) -> Scalar:
     node.only("this", "expression")
-    return Call(node.word("this").lower(), (node["expression"].scalar(),), node.at)
+    part = Literal(node.word("this"), STRING, node.at)
+    return Call("date_part", (part, node["expression"].scalar()), node.at)
 
 
-def _add_days(node: Node) -> Scalar:
-    if node.word("unit") not in ("", "DAY"):
-        node.refuse("this unit", "add an INTERVAL")
-    return Call("add_days", (node["this"].scalar(), node["expression"].scalar()), node.at)
+def _operator(fn: str) -> Callable[[Node], Scalar]:
+    """An operator of two operands as a call."""
+
+    def read(node: Node) -> Scalar:
+        node.only("this", "expression")
+        return Call(fn, (node["this"].scalar(), node["expression"].scalar()), node.at)
+
+    return read
+
+
+def _bit_not(node: Node) -> Scalar:
+    node.only("this")
+    return Call("bit_not", (node["this"].scalar(),), node.at)
+
+
+def _optional(node: Node, *names: str) -> tuple[Scalar, ...]:
+    node.only(*names)
+    return tuple(child.scalar() for name in names if (child := node.get(name)) is not None)
+
+
+def _position(node: Node) -> Scalar:
+    """POSITION(a IN b), or POSITION(a, b, start)."""
+    return Call("locate", _optional(node, "substr", "this", "position"), node.at)
+
+
+def _overlay(node: Node) -> Scalar:
+    return Call("overlay", _optional(node, "this", "expression", "from_", "for_"), node.at)
+
+
+def _trim(node: Node) -> Scalar:
+    """TRIM(BOTH 'x' FROM a), or TRIM(a)."""
+    node.only("this", "expression", "position")
+    side = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(node.word("position"), "btrim")
+    characters = node.get("expression")
+    if characters is None:
+        return Call("trim" if side == "btrim" else side, (node["this"].scalar(),), node.at)
+    operands = (node["this"].scalar(), characters.scalar())
+    return Call(side, operands if side == "btrim" else operands[::-1], node.at)
 
 
 def _anonymous(node: Node) -> Scalar:
@@ -104,6 +143,8 @@ def _anonymous(node: Node) -> Scalar:
     fn, lifts, ring = str(node.raw.this).partition(LIFTS)
     if lifts:
         return Lifted(fn, ring, args, node.at)
+    if fn.lower() in OF_UNITS and len(args) == 3 and isinstance(args[0], Name):
+        args = (Literal(args[0].name.upper(), STRING, args[0].at), *args[1:])
     return Call(fn.lower(), args, node.at)
 
 
@@ -153,7 +194,17 @@ READERS: Readers = {
     "cast": _cast,
     "trycast": _cast,
     "extract": _extract,
-    "tsordsadd": _add_days,
-    "dateadd": _add_days,
+    "intdiv": _operator("int_div"),
+    "bitwiseand": _operator("bit_and_of"),
+    "bitwiseor": _operator("bit_or_of"),
+    "bitwisexor": _operator("bit_xor_of"),
+    "bitwiseleftshift": _operator("shiftleft"),
+    "bitwiserightshift": _operator("shiftright"),
+    "bitwisenot": _bit_not,
+    "regexplike": _operator("rlike"),
+    "ilike": _operator("ilike"),
+    "strposition": _position,
+    "overlay": _overlay,
+    "trim": _trim,
     "anonymous": _anonymous,
 }

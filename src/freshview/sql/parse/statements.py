@@ -25,6 +25,7 @@ from freshview.sql.ddl.relations import create_relation, create_type
 from freshview.sql.ddl.view_clauses import view_clauses
 from freshview.sql.parse.calls import LIFTS
 from freshview.sql.parse.changes import FIRST_WORDS, Reader, read_change
+from freshview.sql.parse.functions import KEPT, WORDED
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
@@ -37,7 +38,12 @@ GRAMMAR = Grammar(scalar, select)
 
 
 class _Parser(SparkParser):
-    """The library's parser, which notes how calls are written: it gives many other names."""
+    """The library's parser, which leaves our functions as written, and notes how calls are."""
+
+    FUNCTIONS = {k: v for k, v in SparkParser.FUNCTIONS.items() if k not in KEPT}  # noqa: RUF012
+    FUNCTION_PARSERS = {  # noqa: RUF012
+        k: v for k, v in SparkParser.FUNCTION_PARSERS.items() if k not in KEPT or k in WORDED
+    }
 
     def _parse_function_call(self, *args: Any, **kwargs: Any) -> Any:
         token = self._curr

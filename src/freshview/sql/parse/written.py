@@ -42,8 +42,6 @@ CLAUSES: dict[str, tuple[str, str]] = {
 EXPRESSIONS: dict[str, tuple[str, str]] = {
     "window": ("OVER", "a GROUP BY, or a join with a grouped subquery,"),
     "star": ("*", "COUNT(*)"),
-    "ilike": ("ILIKE", "LOWER(x) LIKE 'pattern in lower case'"),
-    "intdiv": ("DIV", "CAST(a / b AS INT)"),
     "bracket": ("an element of an array or map", "columns of their own"),
     "dot": ("a field of a struct", "columns of their own"),
     "lambda": ("a function of an element", ""),

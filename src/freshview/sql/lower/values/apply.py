@@ -13,26 +13,6 @@ from freshview.sql.lower.val import Val, combined, not_null
 from freshview.sql.lower.values.bind import bare
 from freshview.sql.lower.values.fold import fold
 
-_TEXT: tuple[Kind, ...] = ("string",)
-
-_NUMBER: tuple[Kind, ...] = ("int", "decimal", "double")
-
-_TIME: tuple[Kind, ...] = ("date", "timestamp")
-
-# What the built-in functions ask of their arguments; the last entry holds for all that follow.
-_ASKED: dict[str, tuple[tuple[Kind, ...], ...]] = {
-    **dict.fromkeys(("year", "quarter", "month", "day", "hour", "minute", "second"), (_TIME,)),
-    **dict.fromkeys(("upper", "lower", "trim", "length", "concat", "like"), (_TEXT,)),
-    **dict.fromkeys(("abs", "floor", "ceil", "sqrt", "power", "div", "mod"), (_NUMBER,)),
-    **dict.fromkeys(("vec_length", "dihedral_angle"), (_NUMBER,)),
-    "round": (_NUMBER, ("int",)),
-    "substring": (_TEXT, ("int",)),
-    "add_days": (_TIME, ("int",)),
-    "add_months": (_TIME, ("int",)),
-    "add_seconds": (_TIME, ("int",)),
-    "days_between": (_TIME,),
-}
-
 _MANY = 1000
 
 
@@ -47,7 +27,7 @@ def apply(fn: str, operands: list[Val], env: Env) -> Val:
             f"{fn.upper()} takes {asked} arguments, {len(operands)} are given",
             instead="give it the right number",
         )
-    operands = [_asked(fn, i, v) for i, v in enumerate(operands)]
+    operands = [_asked(fn, function.takes, i, v) for i, v in enumerate(operands)]
     if not function.strict:
         operands = [bare(v, env) for v in operands]
     t = function.result(*(v.type for v in operands))
@@ -60,12 +40,11 @@ def apply(fn: str, operands: list[Val], env: Env) -> Val:
     return fold(v, env)
 
 
-def _asked(fn: str, index: int, v: Val) -> Val:
-    kinds = _ASKED.get(fn)
-    if kinds is None or v.type.kind == "null":
+def _asked(fn: str, kinds: tuple[tuple[Kind, ...], ...], index: int, v: Val) -> Val:
+    if not kinds or v.type.kind == "null":
         return v
     asked = kinds[min(index, len(kinds) - 1)]
-    if v.type.kind not in asked:
+    if asked and v.type.kind not in asked:
         raise TypeProblem(
             f"{fn.upper()} needs {' or '.join(asked)}, not {v.type.kind}",
             instead="cast the argument",

@@ -5,7 +5,18 @@ from __future__ import annotations
 from freshview.calculus.build import const
 from freshview.calculus.scalars import ESCAPE, like_parts
 from freshview.calculus.terms import Apply, Const, Lift, Var
-from freshview.calculus.types import DATE, DOUBLE, Type, common, decimal
+from freshview.calculus.types import (
+    BOOL,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    Kind,
+    Type,
+    common,
+    decimal,
+)
 from freshview.calculus.types import NULL as NULL_TYPE
 from freshview.calculus.types import ring as ring_type
 from freshview.errors import TypeProblem, UnknownName, UnsupportedSql
@@ -13,23 +24,35 @@ from freshview.sql.lower.env import Env
 from freshview.sql.lower.val import Val, combined
 from freshview.sql.lower.values.apply import apply
 from freshview.sql.lower.values.bind import bare
-from freshview.sql.lower.values.casts import cast, rounded
+from freshview.sql.lower.values.casts import as_double, cast, rounded
 from freshview.sql.lower.values.coerce import coerce, text_literal
 from freshview.sql.lower.values.fold import fold
-from freshview.sql.terms import Call, Case, Compare, Literal, Scalar
+from freshview.sql.lower.values.rewritten import RENAMED, rewritten
+from freshview.sql.terms import Call, Scalar
 
-_CALLED = {"date": DATE, "double": DOUBLE, "decimal": decimal(0)}
+_CALLED = {
+    "date": DATE,
+    "timestamp": TIMESTAMP,
+    "string": STRING,
+    "boolean": BOOL,
+    **dict.fromkeys(("double", "float"), DOUBLE),
+    **dict.fromkeys(("int", "bigint", "smallint", "tinyint"), INT),
+    "decimal": decimal(0),
+}
 """Casts that are written as calls; the parser reads those to other types as CAST."""
 _EXTREMES = ("greatest", "least", "listmax", "listmin")
 
 
+_CAST = {t.kind: t for t in (INT, DOUBLE, STRING, DATE, TIMESTAMP, BOOL)}
+
+
 def call(fn: str, args: tuple[Scalar, ...], env: Env) -> Val:
     """fn(args)."""
-    if fn in ("nvl", "ifnull"):
-        fn = "coalesce"
-    if fn == "nullif" and len(args) == 2:
-        equal = Compare("=", args[0], args[1], args[0].at)
-        return env.value(Case(((equal, Literal(None, NULL_TYPE)),), args[0]))
+    known = fn in env.catalog.functions  # one that a user has registered comes first
+    other = None if known else rewritten(fn, args)
+    if other is not None:
+        return env.value(other)
+    fn = fn if known else RENAMED.get(fn, fn)
     if fn in ("grouping", "grouping_id"):
         raise _no_grouping(fn, env)
     operands = [env.value(a) for a in args]
@@ -52,14 +75,22 @@ def _no_grouping(fn: str, env: Env) -> UnsupportedSql:
 
 def _prepared(fn: str, operands: list[Val], env: Env) -> list[Val]:
     """The arguments of a function in the types in which Spark takes them."""
+    operands = _special(fn, operands, env)
+    takes = env.catalog.functions[fn].takes if fn in env.catalog.functions else ()
+    if not takes:
+        return operands
+    kinds = [takes[min(i, len(takes) - 1)] for i in range(len(operands))]
+    return [_as_asked(v, k, env) for v, k in zip(operands, kinds, strict=True)]
+
+
+def _special(fn: str, operands: list[Val], env: Env) -> list[Val]:
+    """The arguments of functions that look at more than one of them, or at their values."""
     match fn, operands:
         case "coalesce", [_, *_]:
             t = _common(operands)
             return [coerce(v, t) for v in operands]
         case "add_days" | "add_months", [day, count] if day.type.kind in ("timestamp", "string"):
             return [cast(day, DATE, env), count]
-        case "days_between", [a, b]:
-            return [cast(v, DATE, env) if v.type.kind == "string" else v for v in (a, b)]
         case "like", [_, pattern, *_]:
             text, escape = text_literal(pattern), text_literal(operands[-1])
             if text is not None:  # a bad pattern is refused now, not with the first row
@@ -69,6 +100,19 @@ def _prepared(fn: str, operands: list[Val], env: Env) -> list[Val]:
             if isinstance(digits, Const) and isinstance(digits.value, int) and digits.value >= 0:
                 return [rounded(v, digits.value, env), *operands[1:]]
     return operands
+
+
+def _as_asked(v: Val, kinds: tuple[Kind, ...], env: Env) -> Val:
+    """An argument as one of the kinds that a function takes, cast where Spark casts by itself."""
+    kind = v.type.kind
+    if not kinds or kind in kinds or kind == "null":
+        return v
+    wanted: Kind = "double" if "double" in kinds else kinds[0]
+    if wanted == "double" and kind in ("int", "decimal"):
+        return coerce(v, DOUBLE) if isinstance(v.term, Const) else as_double(v, env)
+    if wanted == "string" or kind == "string" or {kind, wanted} == {"date", "timestamp"}:
+        return cast(v, _CAST[wanted], env)
+    return v
 
 
 def _common(operands: list[Val]) -> Type:
