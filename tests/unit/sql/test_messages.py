@@ -21,7 +21,7 @@ SAID: tuple[tuple[str, str, str], ...] = (
     ("SELECT rand() FROM r", "RAND, which is another at each look", "store the value"),
     ("SELECT explode(a) FROM r", "EXPLODE, which makes several rows", "join"),
     ("SELECT current_user() FROM r", "CURRENT_USER, which depends on the session", "the value"),
-    ("SELECT ROW_NUMBER() FROM r", "ROW_NUMBER without OVER", "what it is over"),
+    ("SELECT ROW_NUMBER() FROM r", "ROW_NUMBER without OVER", "OVER (ORDER BY ...)"),
     ("SELECT collect_set(c) FROM r", "the aggregate COLLECT_SET", "COUNT, SUM"),
     ("SELECT a, collect_set(c) FROM r GROUP BY a", "the aggregate COLLECT_SET", "COUNT, SUM"),
     ("SELECT a FROM r GROUP BY a HAVING collect_list(c) > 1", "the aggregate COLLECT_LIST", ""),

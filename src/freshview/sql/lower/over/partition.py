@@ -60,7 +60,7 @@ class Partition:
     def where(self, *tests: Expr) -> Expr:
         """The rows that meet the tests, by what the window reads of them."""
         shown = (*self.keys, *self.read, *(k.other for k in self.every_key))
-        return sum_(shown, product(*self.rows, *tests))
+        return freshen(sum_(shown, product(*self.rows, *tests)), self.env.names)
 
     def values(self) -> Expr:
         """The different values of ORDER BY."""

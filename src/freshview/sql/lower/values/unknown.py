@@ -39,19 +39,6 @@ _ROWS = frozenset(
         "variant_explode",
     ]
 )
-_OVER = frozenset(
-    [
-        "row_number",
-        "rank",
-        "dense_rank",
-        "ntile",
-        "percent_rank",
-        "cume_dist",
-        "lag",
-        "lead",
-        "nth_value",
-    ]
-)
 AGGREGATES = frozenset(
     [
         "any",
@@ -160,7 +147,6 @@ def unknown_function(fn: str, known: Iterable[str]) -> FreshviewError:
             f"{name}, which makes several rows of one,",
             "store the elements as rows, and join",
         ),
-        (_OVER, f"{name} without OVER", "write what it is over"),
         (
             AGGREGATES,
             f"the aggregate {name}",
