@@ -98,7 +98,7 @@ bench-theta: $(READY)
 	$(BIN)/python -m bench.theta $(if $(QUICK),--quick)
 
 bench-signal: $(READY)
-	$(BIN)/python -m bench.signal $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.signals $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -205,9 +205,8 @@ def test_free_slots_are_used_in_the_same_order(
         return None if kept is None else replace(kept, free=None)
 
     monkeypatch.setattr(NativeStore, "slots", in_any_order)
-    for seed in FAILED:
-        with pytest.raises((AssertionError, FreshviewError)):
-            SparkWorld(seed, tmp_path / str(seed)).run()
+    with pytest.raises((AssertionError, FreshviewError)):
+        SparkWorld(FAILED[0], tmp_path).run()
 
 
 def test_tuples_on_their_way_are_visited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class Work:
 def stored(on: Any, rows: int, **options: Any) -> ThetaJoin:
     columns = {"k": "int", "v": "int", "t": "int"}
     r, s = (Source(name, columns, time="t") for name in "rs")
-    join = ThetaJoin(r, s, on, joiners=8, scheme="square", **options)
+    join = ThetaJoin(r, s, on, joiners=8, scheme="square", engine="numpy", **options)
     join.push({"r": [(3 * k, k, k) for k in range(rows)]})
     join.push({"s": [(3 * k + 10**6, k, k) for k in range(rows)]})
     return join

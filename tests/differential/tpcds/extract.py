@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import duckdb_extension_tpcds  # type: ignore[import-not-found]
 
 SCALE = 0.01
 FACTS = {
@@ -27,6 +26,8 @@ ONE_IN = 12
 
 
 def main(path: str) -> None:
+    import duckdb_extension_tpcds  # type: ignore[import-not-found]
+
     package = Path(duckdb_extension_tpcds.__file__).parent
     db = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "1"})
     db.execute(f"LOAD '{next(package.rglob('*.duckdb_extension'))}'")

@@ -5,6 +5,7 @@ Nothing of it is copied into this repository: texts and data are read from the w
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import subprocess
@@ -38,11 +39,13 @@ def tpcds() -> Tpcds:
     """The benchmark, read from the cache or from the packages, which are installed first."""
     key = hashlib.sha256(LOCK.read_bytes() + EXTRACT.read_bytes()).hexdigest()[:16]
     path = HOME / f"{key}.json"
-    if not path.exists():
-        HOME.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{id(path)}.part")
-        _run(str(_python()), str(EXTRACT), str(part))
-        part.rename(path)
+    HOME.mkdir(parents=True, exist_ok=True)
+    with (HOME / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # processes of one run install it once
+        if not path.exists():
+            part = path.with_suffix(".part")
+            _run(str(_python()), str(EXTRACT), str(part))
+            part.rename(path)
     whole = json.loads(path.read_text())
     texts = {int(n): text for n, text in whole["texts"].items()}
     return Tpcds(whole["columns"], whole["rows"], texts)

@@ -69,7 +69,8 @@ def _planned(
         return None
     in_python = (*plan.host_batches, *plan.host_alone)
     if in_python:
-        tell(f"{query.name} cannot stand alone: {', '.join(in_python)} run in Python only")
+        verb = "runs" if len(in_python) == 1 else "run"
+        tell(f"{query.name} cannot stand alone: {', '.join(in_python)} {verb} in Python only")
         return None
     return plan.program
 

@@ -128,7 +128,7 @@ class Database:
 
         A SELECT by itself is asked once; INSERT, UPDATE, DELETE and MERGE are one change each.
         """
-        return run(self, sql, file, "", asks=True)[1]
+        return run(self, sql, file, "", asks=True)[1] or Result.of((), ())
 
     def declare_script(self, sql: str, file: str, policy: str = "") -> list[ViewHandle]:
         """Declare all that a script of declarations says, or, on an error, nothing."""

@@ -25,8 +25,6 @@ _OTHER_WORDS = re.compile(
 )
 """Words of statements that declare nothing; they may also stand elsewhere."""
 
-NOTHING = Result.of((), ())
-
 
 class SessionHost(Protocol):
     """What a script needs of its database."""
@@ -90,18 +88,18 @@ def _alone(sql: str, begin: int, end: int) -> str:
 
 def run(
     db: SessionHost, sql: str, file: str, policy: str, *, asks: bool
-) -> tuple[list[ViewHandle], Result]:
-    """Run a script; gives the views that it declares, and the answer of its last statement.
+) -> tuple[list[ViewHandle], Result | None]:
+    """Run a script; gives the views that it declares, and the answer of its last statement, if any.
 
     The whole script is read first, and nothing is done if it cannot be. Then each statement is done
     or refused by itself; those before one that is refused stay.
     """
     views: list[ViewHandle] = []
-    answer = NOTHING
+    answer: Result | None = None
     for step in list(steps(sql, file, asks=asks)):
         if step.statement is None:
             views += db.declare_script(step.sql, file, policy)
-            answer = NOTHING
+            answer = None
             continue
         try:
             answer = _answer(db, step.statement)

@@ -98,6 +98,10 @@ class Result(Rows):
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows())
 
+    def __bool__(self) -> bool:
+        """A result is one, also without rows."""
+        return True
+
     def __len__(self) -> int:
         return int(self._table.num_rows)
 
