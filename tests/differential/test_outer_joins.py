@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,9 @@ from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.program import program_of
 from freshview.program.check import check_program
 from freshview.program.text import read_program, show_program
-from freshview.runtime.database.database import Database
 from freshview.sql.load import load
-from tests.differential.test_view_stacks import follow_pipeline
-from tests.differential.view_stacks import Change, Row, Stack, follow
+from tests.differential.test_view_stacks import follow_pipeline, restarting
+from tests.differential.view_stacks import Row, Stack, follow, random_batches
 from tests.law.loops import Case, agree
 from tests.thin import thin
 
@@ -53,7 +51,12 @@ def case(seed: int, joins: tuple[int, int] = (4, 7), batches: int = 6) -> Stack:
         names.append(f"v{n}")
     static = tuple(_row(rng) for _ in range(3))
     late = frozenset(n for n, _ in views[1:] if rng.random() < 0.3)
-    return Stack(tuple(views), static, tuple(_batches(rng, batches)), late)
+    return Stack(
+        tuple(views),
+        static,
+        tuple(random_batches(rng, batches, _row, most=3, copies=(1,), most_live=4)),
+        late,
+    )
 
 
 def _view(rng: random.Random, names: list[str], joins: int) -> str:
@@ -73,24 +76,6 @@ def _row(rng: random.Random) -> Row:
     return k, x
 
 
-def _batches(rng: random.Random, count: int) -> list[Change]:
-    live: dict[str, list[Row]] = {"t": [], "u": []}
-    batches = []
-    for _ in range(count):
-        batch: Change = {}
-        for name in rng.choice([["t"], ["u"], ["t", "u"]]):
-            changes: Counter[Row] = Counter()
-            for _ in range(rng.randint(1, 3)):
-                if len(live[name]) > 3 or (live[name] and rng.random() < 0.4):
-                    changes[live[name].pop(rng.randrange(len(live[name])))] -= 1
-                else:
-                    live[name].append(_row(rng))
-                    changes[live[name][-1]] += 1
-            batch[name] = list(changes.items())
-        batches.append(batch)
-    return batches
-
-
 @pytest.mark.parametrize("seed", thin(range(40), 4))
 def test_reference(seed: int) -> None:
     follow(case(seed), lambda: freshview.connect(engine="reference"))
@@ -105,13 +90,7 @@ def test_kernels(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", thin(range(200, 208), 4))
 def test_restarts(seed: int, tmp_path: Path) -> None:
-    def restart(db: Database, number: int) -> Database | None:
-        if number not in (2, 4):
-            return None
-        db.snapshot(tmp_path / "snapshot")
-        return freshview.restore(tmp_path / "snapshot")
-
-    follow(case(seed), lambda: freshview.connect(engine="reference"), restart)
+    follow(case(seed), lambda: freshview.connect(engine="reference"), restarting(tmp_path))
 
 
 @pytest.mark.parametrize("seed", thin(range(300, 310), 5))

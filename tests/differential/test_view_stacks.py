@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -76,13 +77,19 @@ class TestKernels:
 
 @pytest.mark.parametrize("seed", thin(range(200, 208), 4))
 def test_restarts(seed: int, tmp_path: Path) -> None:
+    follow(stack(seed), lambda: freshview.connect(engine="reference"), restarting(tmp_path))
+
+
+def restarting(folder: Path) -> Callable[[Database, int], Database | None]:
+    """A database that goes on from its snapshot, twice."""
+
     def restart(db: Database, number: int) -> Database | None:
         if number not in (2, 4):
             return None
-        db.snapshot(tmp_path / "snapshot")
-        return freshview.restore(tmp_path / "snapshot")
+        db.snapshot(folder / "snapshot")
+        return freshview.restore(folder / "snapshot")
 
-    follow(stack(seed), lambda: freshview.connect(engine="reference"), restart)
+    return restart
 
 
 @pytest.mark.parametrize("seed", thin(range(300, 320), 4))

@@ -53,6 +53,11 @@ class Stack:
         return ";\n".join([*TABLES, *(f"CREATE VIEW {n} AS {sql}" for n, sql in self.views)])
 
 
+def _row(rng: random.Random) -> Row:
+    k, x = (None if rng.random() < 0.15 else rng.randrange(4) for _ in "kx")
+    return k, x
+
+
 def stack(seed: int, levels: tuple[int, int] = (2, 7), batches: int = 6) -> Stack:
     """The stack of a seed."""
     rng = random.Random(f"stack {seed}")
@@ -67,30 +72,37 @@ def stack(seed: int, levels: tuple[int, int] = (2, 7), batches: int = 6) -> Stac
     first = rng.randrange(len(views)) if rng.random() < 0.5 else len(views)
     static = tuple(_row(rng) for _ in range(4))
     return Stack(
-        tuple(views), static, tuple(_batches(rng, batches)), frozenset(n for n, _ in views[first:])
+        tuple(views),
+        static,
+        tuple(random_batches(rng, batches)),
+        frozenset(n for n, _ in views[first:]),
     )
 
 
-def _row(rng: random.Random) -> Row:
-    k, x = (None if rng.random() < 0.15 else rng.randrange(4) for _ in "kx")
-    return k, x
-
-
-def _batches(rng: random.Random, count: int) -> list[Change]:
+def random_batches(
+    rng: random.Random,
+    count: int,
+    row_of: Callable[[random.Random], Row] = _row,
+    most: int = 6,
+    copies: tuple[int, ...] = (1, 1, 1, 3),
+    most_live: int | None = None,
+) -> list[Change]:
+    """Changes of t and u: so many at most in a batch, and where there is a bound, rows live."""
     live: dict[str, list[Row]] = {"t": [], "u": []}
     batches = []
     for _ in range(count):
         batch: Change = {}
         for name in rng.choice([["t"], ["u"], ["t", "u"]]):
             changes: Counter[Row] = Counter()
-            for _ in range(rng.randint(1, 6)):
-                if live[name] and rng.random() < 0.45:
+            for _ in range(rng.randint(1, most)):
+                is_full = most_live is not None and len(live[name]) >= most_live
+                if is_full or (live[name] and rng.random() < 0.45):
                     row = live[name].pop(rng.randrange(len(live[name])))
                     changes[row] -= 1
                 else:
-                    row, copies = _row(rng), rng.choice((1, 1, 1, 3))
-                    live[name] += [row] * copies
-                    changes[row] += copies
+                    row, n = row_of(rng), rng.choice(copies)
+                    live[name] += [row] * n
+                    changes[row] += n
             batch[name] = list(changes.items())
         batches.append(batch)
     return batches
