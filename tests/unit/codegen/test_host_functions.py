@@ -93,4 +93,4 @@ def test_code_that_stands_alone_has_no_python(tmp_path: Path) -> None:
     script.write_text(f"{STREAM} CREATE VIEW v AS SELECT md5(a) AS m FROM t;")
     said = CliRunner().invoke(app, ["compile", str(script), "-o", str(tmp_path / "out")])
     assert said.exit_code == 0
-    assert "v cannot stand alone: md5 run in Python only" in " ".join(said.output.split())
+    assert "v cannot stand alone: md5 runs in Python only" in " ".join(said.output.split())

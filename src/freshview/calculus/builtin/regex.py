@@ -31,8 +31,8 @@ _HORIZONTAL = " \\t\\xa0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000"
 def pattern_of(text: str) -> re.Pattern[str]:
     r"""A pattern of Java as one of Python; what Python has no word for is refused.
 
-    >>> pattern_of(r"(?<y>\\d{4})\\p{Alpha}+").pattern
-    '(?P<y>\\\\d{4})[a-zA-Z]+'
+    >>> pattern_of(r"(?<y>\d{4})\p{Alpha}+").pattern
+    '(?P<y>\\d{4})[a-zA-Z]+'
     """
     try:
         return re.compile(_translated(text), re.ASCII)
