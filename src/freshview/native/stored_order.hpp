@@ -3,8 +3,7 @@
 //
 // As long as every row has a larger key than the one before it, the blocks are sorted. Beside the rows of
 // a block lie its fences, the first column of the key of every fourth row, and its posts, that of every
-// 64th. A search guesses where among the posts a key would be if keys were spread evenly, goes on from
-// there by steps that double, and looks at the fences behind a post all at once. That a key
+// 64th. A search halves the posts, and looks at the fences behind one all at once. That a key
 // is not there twice needs no search at all. A row that goes leaves a hole, which keeps its key.
 //
 // The first row that comes out of order ends that, or rows that go where half of all are holes:
@@ -32,17 +31,26 @@ struct Ordered {
 
   // -- rows that come ---------------------------------------------------------------------------
 
-  // Whether the rows of a batch that come have keys that rise, above all that there are. Keys are compared
-  // without a branch: which of their columns decides cannot be foretold.
+  // Whether the rows of a batch that come have keys that rise, above all that there are.
   bool rises(const Batch& b) const {
+    bool all_int = width <= 2;
+    for (int k = 0; k < width; k++) all_int &= records.fields[key[k]].kind != Date;
+    if (!all_int) return rises(b, width, [&](int k, i64 i) { return value(b, key[k], i); });
+    const i64* columns[] = {static_cast<const i64*>(b.column[key[0]]), static_cast<const i64*>(b.column[key[width - 1]])};
+    auto from_columns = [&](int k, i64 i) { return columns[k][i]; };
+    return width == 1 ? rises(b, 1, from_columns) : rises(b, 2, from_columns);
+  }
+
+  // Keys are compared without a branch: which of their columns decides cannot be foretold.
+  template <class Value> __attribute__((always_inline)) bool rises(const Batch& b, int columns, Value value) const {
     i64 last[MOST_KEYS];
     bool rising = true, first = !last_key(last);
     for (i64 i = 0; i < b.size; i++) {
       if (b.count[i] <= 0) continue;
       rising &= b.count[i] == 1;
       bool more = false, same = true;
-      for (int k = 0; k < width; k++) {
-        const i64 x = value(b, key[k], i);
+      for (int k = 0; k < columns; k++) {
+        const i64 x = value(k, i);
         more |= same & (x > last[k]);
         same &= x == last[k];
         last[k] = x;
@@ -79,54 +87,62 @@ struct Ordered {
   // The rows with the keys of some rows of a batch, `NO_ROW` where there is none: in steps, each of which
   // asks for the memory that the next one reads. One that is gone counts -1.
   void find(const Batch& b, const u32* batch_rows, i64 n, u32* out) const {
-    constexpr i64 MOST = 32;
-    Spotted at[MOST];
+    u32 blocks = records.s.open;
+    if (blocks && !records.block(blocks - 1).used) blocks--;
     for (i64 from = 0; from < n; from += MOST) {
       const i64 some = n - from < MOST ? n - from : MOST;
-      for (i64 i = 0; i < some; i++) at[i] = span_of(value(b, key[0], batch_rows[from + i]));
+      Spotted at[MOST];
+      if (blocks) choose_spans(b, batch_rows + from, some, blocks, at);
       for (i64 i = 0; i < some; i++)
-        if (at[i].block != NO_ROW) choose_group(at[i], value(b, key[0], batch_rows[from + i]));
+        if (blocks && at[i].is_in) choose_group(at[i], value(b, key[0], batch_rows[from + i]));
       for (i64 i = 0; i < some; i++)
-        out[from + i] = at[i].block == NO_ROW ? NO_ROW : row_at(at[i], b, batch_rows[from + i]);
+        out[from + i] = blocks && at[i].is_in ? row_at(at[i], b, batch_rows[from + i]) : NO_ROW;
     }
   }
 
  private:
+  static constexpr i64 MOST = 32;  // rows that are looked for together
+
   struct Spotted {
-    u32 block, group;  // no block: all rows have larger keys
+    const i64* posts;
+    u32 block, group;
+    bool is_in;  // whether there are keys that are no larger
   };
 
-  // The last 16 fences of which the first is no larger than a key.
-  Spotted span_of(i64 wanted) const {
-    u32 low = 0, high = records.s.open;
-    if (high && !records.block(high - 1).used) high--;
-    if (!high || records.posts(records.block(0))[0] > wanted) return Spotted{NO_ROW, 0};
-    while (high - low > 1) {
-      const u32 middle = (low + high) / 2;
-      if (records.posts(records.block(middle))[0] <= wanted) low = middle;
-      else high = middle;
+  // The last post that is no larger than a key, for some keys at once: each search waits for the memory of its
+  // last step, so all of them take a step, and then the next one.
+  void choose_spans(const Batch& b, const u32* batch_rows, i64 n, u32 blocks, Spotted* at) const {
+    i64 wanted[MOST];
+    u32 posts[MOST], most = 0;
+    for (i64 i = 0; i < n; i++) {
+      wanted[i] = value(b, key[0], batch_rows[i]);
+      u32 low = 0;
+      for (u32 left = blocks; left > 1;) {
+        const u32 half = left / 2;
+        low += first_key(low + half) <= wanted[i] ? half : 0;
+        left -= half;
+      }
+      const Block& block = records.block(low);
+      at[i] = Spotted{records.posts(block), low, 0, first_key(low) <= wanted[i]};
+      posts[i] = (block.used - 1) / (GROUP * SPAN) + 1;
+      most = posts[i] > most ? posts[i] : most;
     }
-    const Block& b = records.block(low);
-    const u32 post = post_of(records.posts(b), (b.used - 1) / (GROUP * SPAN) + 1, wanted);
-    fetch(records.fences(b) + post * SPAN);
-    fetch(records.fences(b) + post * SPAN + SPAN / 2);
-    return Spotted{low, post * SPAN};
+    for (u32 step = 1u << log2_of(most); step; step /= 2) {
+      for (i64 i = 0; i < n; i++) {
+        const u32 next = at[i].group + step;
+        const bool is_further = next < posts[i] && at[i].posts[next < posts[i] ? next : 0] <= wanted[i];
+        at[i].group = is_further ? next : at[i].group;
+      }
+    }
+    for (i64 i = 0; i < n; i++) {
+      at[i].group *= SPAN;
+      const i64* fences = records.fences(records.block(at[i].block)) + at[i].group;
+      fetch(fences);
+      fetch(fences + SPAN / 2);
+    }
   }
 
-  // The last of some posts that is no larger than a key; the first one is not.
-  static u32 post_of(const i64* posts, u32 n, i64 wanted) {
-    const f64 span = f64(posts[n - 1]) - f64(posts[0]), part = f64(wanted) - f64(posts[0]);
-    u32 low = part < span ? u32(part / span * (n - 1)) : n - 1, high = low + 1, step = 1;
-    while (posts[low] > wanted) high = low, low = low > step ? low - step : 0, step *= 2;
-    for (; high < n && posts[high] <= wanted; step *= 2) low = high, high = high + step;
-    if (high > n) high = n;
-    while (high - low > 1) {
-      const u32 middle = (low + high) / 2;
-      if (posts[middle] <= wanted) low = middle;
-      else high = middle;
-    }
-    return low;
-  }
+  i64 first_key(u32 block) const { return records.posts(records.block(block))[0]; }
 
   // The last group of a span that begins with no larger a key.
   void choose_group(Spotted& at, i64 wanted) const {
