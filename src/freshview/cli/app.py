@@ -42,6 +42,7 @@ from freshview.cli.options import (
 )
 from freshview.cli.pipeline import RunOptions, run_on_spark
 from freshview.cli.run import Outputs, run_script
+from freshview.cli.serve import serve_script
 from freshview.cli.shell import run_shell
 from freshview.cli.spark_demo import run_on_spark as demo_on_spark
 from freshview.cli.switches import switches_of
@@ -262,6 +263,21 @@ def shell(
 ) -> None:
     """Type statements and questions over a database in this process."""
     run_shell(script, DatabaseSettings(engine=engine), Console(), _tell)
+
+
+@app.command()
+def serve(
+    script: Script,
+    host: Annotated[str, typer.Option(help="the address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free")] = 8080,
+    token: Annotated[
+        str, typer.Option(help="what visitors must know; made up if it is not given")
+    ] = "",
+    batch: Annotated[int, typer.Option(min=1, help="rows of a file in one change")] = 1000,
+    engine: Annotated[EngineChoice, typer.Option(help="what serves the views")] = "auto",
+) -> None:
+    """Show the views of a script on a page, as they change, with an API over HTTP."""
+    serve_script(script, DatabaseSettings(engine=engine), (host, port, token, batch), _tell)
 
 
 @app.command()
