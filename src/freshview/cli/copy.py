@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from freshview.errors import FreshviewError
 from freshview.runtime.database.database import Database
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 COPY = re.compile(
     r"\s*COPY\s+(?P<relation>[\w.\"`]+)\s+FROM\s+'(?P<path>(?:[^']|'')+)'\s*;?\s*", re.IGNORECASE
@@ -38,7 +41,7 @@ def copy_file(db: Database, relation: str, path: Path) -> int:
     return int(table.num_rows)
 
 
-def read_file(path: Path) -> Any:
+def read_file(path: Path) -> pa.Table:
     """A file as an Arrow table; its format is that of its ending."""
     import pyarrow as pa
 

@@ -53,10 +53,10 @@ freshview shell {script}                   ask and change, statement by statemen
 
 def create_project(folder: Path) -> Iterator[str]:
     """Write the files of a new project; what is there already is never overwritten."""
-    taken = [name for name in FILES if (folder / name).exists()]
-    if taken:
+    existing = [name for name in FILES if (folder / name).exists()]
+    if existing:
         raise FreshviewError(
-            f"'{folder / taken[0]}' exists already",
+            f"'{folder / existing[0]}' exists already",
             instead="name another folder: freshview init NAME",
         )
     try:

@@ -69,12 +69,12 @@ class Guard:
 
     def _knows_token(self, request: HTTPConnection) -> bool:
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        given = (
+        tokens = (
             bearer.strip() if scheme.lower() == "bearer" else "",
             request.query_params.get("token", ""),
             request.cookies.get(COOKIE, ""),
         )
-        return any(hmac.compare_digest(t.encode(), self._token.encode()) for t in given)
+        return any(hmac.compare_digest(t.encode(), self._token.encode()) for t in tokens)
 
 
 def _host_of(origin: str) -> str:

@@ -6,9 +6,9 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-Event: TypeAlias = Mapping[str, Any]
+Event: TypeAlias = Mapping[str, object]
 
 
 class Broadcast:

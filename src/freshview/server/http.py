@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -141,7 +140,7 @@ async def _sql(request: Request) -> str:
     return sql
 
 
-async def _body(request: Request) -> dict[str, Any]:
+async def _body(request: Request) -> dict[str, object]:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         instead = "send it with Content-Type: application/json"
         raise FreshviewError("the request is not JSON", instead=instead)

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from freshview.calculus.types import Value
 from freshview.errors import FreshviewError, UnknownName
 from freshview.runtime.database.database import Database
 from freshview.runtime.database.declarations import Script
@@ -19,7 +19,7 @@ from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.result import Rows
 from freshview.runtime.views.view import ViewHandle
 from freshview.server.broadcast import Broadcast
-from freshview.server.values import rows_to_json
+from freshview.server.values import Json, rows_to_json
 
 SHOWN = 100
 """Rows of a view that the page shows; the API gives any number of them."""
@@ -101,7 +101,7 @@ class LiveDatabase:
         self._threads.append(thread)
         thread.start()
 
-    def insert(self, relation: str, rows: Sequence[Sequence[Any]], sign: int) -> int:
+    def insert(self, relation: str, rows: Sequence[Sequence[Value]], sign: int) -> int:
         """Insert or delete rows; gives their number."""
         values = [tuple(row) for row in rows]
         if sign > 0:
@@ -127,7 +127,7 @@ class LiveDatabase:
                 scratch.execute(declaration.sql, declaration.file)
         return [view.explain(verbose=True) for view in scratch.execute(sql)]
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """The relations and views, with their columns."""
         return {
             "version": self.db.version,
@@ -196,12 +196,12 @@ class LiveDatabase:
         self.broadcast.send("metrics", event)
 
 
-def first_rows(view: Rows, most: int) -> tuple[list[list[Any]], int]:
+def first_rows(view: Rows, most: int) -> tuple[list[list[Json]], int]:
     """The first rows of a view as JSON, and how many it has."""
     from freshview.runtime.ingest.columns import rows_of
 
     table = view.to_arrow()
-    rows: list[list[Any]] = rows_to_json(rows_of(table.slice(0, most)))
+    rows: list[list[Json]] = rows_to_json(rows_of(table.slice(0, most)))
     return rows, int(table.num_rows)
 
 
@@ -214,14 +214,14 @@ def resident_bytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _described(view: ViewHandle) -> dict[str, Any]:
+def _described(view: ViewHandle) -> dict[str, object]:
     columns = [
         {"name": c.name, "type": str(c.type), "numeric": c.type.is_numeric} for c in view.schema
     ]
     return {"name": view.name, "columns": columns, "engine": view.engine}
 
 
-def problem(e: FreshviewError) -> dict[str, Any]:
+def problem(e: FreshviewError) -> dict[str, object]:
     """An error as the page shows it: what is wrong, where, what to do instead."""
     place = {"line": e.at.line, "column": e.at.column} if e.at and e.at.line else {}
     return {"error": e.what, "instead": e.instead, "message": str(e), **place}

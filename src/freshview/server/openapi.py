@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 _ERROR = {
     "type": "object",
@@ -26,7 +26,7 @@ _NAME = {"name": "name", "in": "path", "required": True, "schema": {"type": "str
 _LIMIT = {"name": "limit", "in": "query", "schema": {"type": "integer", "default": 1000}}
 
 
-def openapi() -> dict[str, Any]:
+def openapi() -> dict[str, object]:
     """What can be asked for, and what comes back."""
     return {
         "openapi": "3.1.0",
@@ -67,13 +67,13 @@ def openapi() -> dict[str, Any]:
 
 def _answers(
     summary: str,
-    body: dict[str, Any] | None = None,
-    parameters: list[dict[str, Any]] | None = None,
+    body: Mapping[str, object] | None = None,
+    parameters: Sequence[Mapping[str, object]] | None = None,
     kind: str = "application/json",
-) -> dict[str, Any]:
+) -> dict[str, object]:
     schema = {"type": "object"} if kind == "application/json" else {"type": "string"}
     refused = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    operation: dict[str, Any] = {
+    operation: dict[str, object] = {
         "summary": summary,
         "responses": {
             "200": {"description": summary, "content": {kind: {"schema": schema}}},

@@ -6,7 +6,7 @@ The rules are those of `calculus/convert.py`, for whole columns at a time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from freshview.calculus.convert import WHOLE_DOUBLES
 from freshview.calculus.rows import bad_value, conform
@@ -33,7 +33,7 @@ def needs_conversion(source: pa.DataType, t: Type) -> bool:
     return _conversion(source, t) is not None
 
 
-def convert_column(relation: Relation, column: Column, values: Any) -> Any:
+def convert_column(relation: Relation, column: Column, values: pa.Array) -> pa.Array:
     """The column as the relation has it; the first value that stands for none is refused."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
@@ -48,7 +48,7 @@ def convert_column(relation: Relation, column: Column, values: Any) -> Any:
     return exact if exact is not None else _one_by_one(relation, column, values)
 
 
-def _one_by_one(relation: Relation, column: Column, values: Any) -> Any:
+def _one_by_one(relation: Relation, column: Column, values: pa.Array) -> pa.Array:
     out = []
     for number, value in enumerate(values.to_pylist(), 1):
         try:
@@ -59,7 +59,7 @@ def _one_by_one(relation: Relation, column: Column, values: Any) -> Any:
     return pa.array(out, arrow_type(column.type))
 
 
-_Conversion = Callable[[Any, Type], Any]
+_Conversion: TypeAlias = "Callable[[pa.Array, Type], pa.Array | None]"
 """Converts all the values of an array; None or an error of Arrow's where some are not exact."""
 
 
@@ -81,13 +81,13 @@ def _conversion(source: pa.DataType, t: Type) -> _Conversion | None:
     return None
 
 
-def _integers(values: Any, t: Type) -> Any:
+def _integers(values: pa.Array, t: Type) -> pa.Array | None:
     low, high = pc.min_max(values).values()
     ends = [x.as_py() for x in (low, high) if x.is_valid]
     return None if any(abs(x) > WHOLE_DOUBLES for x in ends) else values.cast(pa.int64())
 
 
-def _decimals(values: Any, t: Type) -> Any:
+def _decimals(values: pa.Array, t: Type) -> pa.Array | None:
     """Doubles that are the nearest ones to decimals of the column's digits."""
     import numpy as np
 
@@ -106,15 +106,15 @@ def _decimals(values: Any, t: Type) -> Any:
     return pc.if_else(values.is_valid(), cells, None) if values.null_count else cells
 
 
-def _from_texts(values: Any, t: Type) -> Any:
+def _from_texts(values: pa.Array, t: Type) -> pa.Array:
     return values.cast(pa.large_string()).cast(arrow_type(t))
 
 
-def _days(values: Any, t: Type) -> Any:
+def _days(values: pa.Array, t: Type) -> pa.Array | None:
     days = values.cast(pa.date32())
     plain = values.cast(pa.timestamp(values.type.unit))
     return days if pc.all(pc.equal(days.cast(plain.type), plain)).as_py() in (True, None) else None
 
 
-def _moments(values: Any, t: Type) -> Any:
+def _moments(values: pa.Array, t: Type) -> pa.Array:
     return values.cast(pa.timestamp("us"))
