@@ -127,7 +127,7 @@ class SparkTerms(AnalyticWriter):
         names = [y.name, *([tie[1].name] if tie else [])]
         more = tuple(Column(f"{theirs}.{c.name}", c.kind) for c in inner if c.name in names)
         by = ", ".join(names)
-        last = self.pick([c for c in inner])
+        last = self.pick(inner)
         value = f"{self.pick(('MIN', 'MAX'))}({last.name}) AS zz"
         rows = f"(SELECT {by}, {value} FROM {other.name} GROUP BY {by}) {theirs}"
         on = f"{x.name} {self.pick(('>=', '>', '<', '<='))} {theirs}.{y.name}"
@@ -135,7 +135,9 @@ class SparkTerms(AnalyticWriter):
             on = f"{tie[0].name} = {theirs}.{tie[1].name} AND {on}"
         kind = self.pick(("ASOF JOIN", "ASOF LEFT JOIN"))
         text = f"FROM {source.name} {mine} {kind} {rows} ON {on}"
-        return self.over(text + self.where(scope), (*scope, *more, Column(f"{theirs}.zz", last.kind)))
+        return self.over(
+            text + self.where(scope), (*scope, *more, Column(f"{theirs}.zz", last.kind))
+        )
 
     def by_common_names(self) -> Text:
         """JOIN ... USING, LEFT, RIGHT, FULL, SEMI and ANTI."""
@@ -216,7 +218,10 @@ class SparkTerms(AnalyticWriter):
             value, kind, firm = self.value(scope)
             choices.append(Item(f"{value} OVER w", kind, firm))
         items = (*self.rng.sample(choices, 2), *self.items_of(scope))
-        return f"SELECT {self.head(items)} FROM {text}{self.where(scope)} WINDOW w AS {window}", items
+        return (
+            f"SELECT {self.head(items)} FROM {text}{self.where(scope)} WINDOW w AS {window}",
+            items,
+        )
 
     def statistic_windows(self) -> Text:
         """Statistics, DISTINCT and FILTER over windows."""

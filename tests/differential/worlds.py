@@ -87,7 +87,7 @@ def world(seed: int, views: tuple[int, ...] = (1, 1, 2, 3, 4), batches: int = 8)
     """
     rng = random.Random(f"world {seed}")
     all_null = rng.random() < 0.5
-    tables = tuple(_table(name, rng, all_null) for name in "rst"[: rng.randint(1, 3)])
+    tables = tuple(random_table(name, rng, all_null) for name in "rst"[: rng.randint(1, 3)])
     kinds = (*_KINDS, "many") if seed >= NESTED_SEEDS else _KINDS
     changes = tuple(_batches(tables, rng, batches, kinds))
     empty = World(tables, (), changes)
@@ -116,7 +116,8 @@ def _liveliness(view: View, batches: tuple[tuple[Event, ...], ...], duck: Duck) 
     return sum(x != y for x, y in pairwise(answers))
 
 
-def _table(name: str, rng: random.Random, all_null: bool) -> Table:
+def random_table(name: str, rng: random.Random, all_null: bool) -> Table:
+    """A table with columns of any type."""
     kinds = [rng.choice(KINDS) for _ in range(rng.randint(2, 4))]
     if "int" not in kinds:
         kinds[0] = "int"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freshview.calculus.build import factors
+from freshview.calculus.build import ZERO, factors
 from freshview.calculus.scope import ins, outs
 from freshview.calculus.terms import Cmp, Exists, Expr, Lift, Mul, Sum, Var
 
@@ -16,6 +16,8 @@ def is_set(e: Expr) -> bool:
     >>> is_set(read("Sum[n](Exists(R(a, b)) * (n := a))"))
     False
     """
+    if e == ZERO:
+        return True
     match e:
         case Exists() | Cmp() | Lift():
             return True
