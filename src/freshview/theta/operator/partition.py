@@ -218,8 +218,9 @@ class Partition:
             self.progress.busiest = max(self.progress.busiest, size)
             for side, p in parcels.items():
                 self.joiners[host].store(side, p.tuples.take(p.why == KEPT))
-        if self.spill is not None:
-            for joiner in self.joiners.values():
+        for joiner in self.joiners.values():
+            joiner.tidy()  # in every batch: a partition that is rebuilt must do the same
+            if self.spill is not None:
                 joiner.spill(self.spill)
         return pairs
 
