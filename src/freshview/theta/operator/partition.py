@@ -124,7 +124,7 @@ class Partition:
         for side, tuples in batch.items():
             if len(tuples):
                 parcels.setdefault(side, []).extend(self._routed(side, tuples, order.retiring))
-        return {side: _together(some) for side, some in parcels.items() if some}
+        return {side: together(some) for side, some in parcels.items() if some}
 
     def settle(self, order: BatchOrder) -> dict[Side, list[Parcels]]:
         """What the state itself does at the beginning of a batch; tuples that go to others."""
@@ -284,7 +284,10 @@ def _is_new(parcels: Parcels) -> Mask:
     return np.asarray((parcels.why == KEPT) | (parcels.why == JOINED))
 
 
-def _together(some: Sequence[Parcels]) -> Parcels:
+def together(some: Sequence[Parcels]) -> Parcels:
+    """Parcels one after the other; there must be some."""
+    if len(some) == 1:
+        return some[0]
     return Parcels(
         concat([p.tuples for p in some]),
         np.concatenate([p.at for p in some]),
