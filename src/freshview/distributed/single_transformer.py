@@ -41,11 +41,17 @@ _COPIES = (Replicated, Everywhere)
 class SingleTransformer:
     """Turns statements into steps; `held` collects the temporary maps that they need."""
 
-    def __init__(self, program: Program, functions: Functions, names: Names) -> None:
+    def __init__(
+        self,
+        program: Program,
+        functions: Functions,
+        names: Names,
+        kept: Iterable[MapPlacement] = (),
+    ) -> None:
         self.names = names
         self.temporaries: list[MapPlacement] = []
         self._maps: dict[str, tuple[tuple[Type, ...], Type]] = {
-            m.name: (tuple(c.type for c in m.keys), m.payload) for m in program.maps
+            m.name: (tuple(c.type for c in m.keys), m.payload) for m in (*program.maps, *kept)
         }
         self._schema = Schema({r.name: r.types for r in program.relations}, self._maps, functions)
 
