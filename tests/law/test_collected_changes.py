@@ -137,8 +137,9 @@ VIEWS = {
     "nested": "SELECT a, c FROM r WHERE c > (SELECT SUM(d) FROM s) OR NOT EXISTS "
     "(SELECT 1 FROM s WHERE s.a = r.a)",
     "outer": "SELECT r.a, r.b + 1 AS b, s.d FROM r LEFT JOIN s ON r.a = s.a",
-    "outer groups": "SELECT x.a, x.n, y.n * 2 AS m FROM (SELECT a, COUNT(*) AS n FROM r GROUP BY a) x "
-    "LEFT JOIN (SELECT a, SUM(d) AS n FROM s GROUP BY a) y ON x.a = y.a",
+    "outer groups": "SELECT x.a, x.n, y.n * 2 AS m FROM "
+    "(SELECT a, COUNT(*) AS n FROM r GROUP BY a) x LEFT JOIN "
+    "(SELECT a, SUM(d) AS n FROM s GROUP BY a) y ON x.a = y.a",
     "top": "SELECT a, SUM(b) AS t FROM r GROUP BY a ORDER BY t DESC LIMIT 2",
     "above": "SELECT a, SUM(b) AS t FROM r GROUP BY a HAVING SUM(b) > (SELECT AVG(b) FROM r)",
     "distinct": "SELECT a, COUNT(DISTINCT b) AS n FROM r GROUP BY a",

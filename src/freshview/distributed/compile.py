@@ -24,7 +24,7 @@ from freshview.calculus.terms import Expr, View
 from freshview.calculus.types import INT, Type
 from freshview.calculus.walk import Names, variables
 from freshview.distributed.changes.collect import Collector, Part, collecting, part_of
-from freshview.distributed.changes.split import split
+from freshview.distributed.changes.split import Split, split
 from freshview.distributed.common_subexpressions import share_common
 from freshview.distributed.communication_cost import CommunicationCostModel
 from freshview.distributed.fusion import blocks, fuse_blocks
@@ -123,15 +123,16 @@ class DistributedCompiler:
         names = Names(self.used)
         for q in (q for q in self.program.queries if q.name in queries):
             try:
-                parts = [
-                    part_of(q, s, names.fresh(f"changes of {q.name}"), self._types(s.rows), self.places.maps)
-                    for s in split(q)
-                ]
+                parts = [self._part(q, s, names) for s in split(q)]
             except NotCollected as why:
                 self.compared[q.name] = why.what
             else:
                 self.parts += parts
         self.used = names.used
+
+    def _part(self, q: Query, s: Split, names: Names) -> Part:
+        name = names.fresh(f"changes of {q.name}")
+        return part_of(q, s, name, self._types(s.rows), self.places.maps)
 
     def streams(self) -> tuple[str, ...]:
         """The relations with batch triggers, in the order of the triggers."""

@@ -51,8 +51,9 @@ class SingleTransformer:
         self.names = names
         self.temporaries: list[MapPlacement] = []
         self._maps: dict[str, tuple[tuple[Type, ...], Type]] = {
-            m.name: (tuple(c.type for c in m.keys), m.payload) for m in (*program.maps, *kept)
+            m.name: (tuple(c.type for c in m.keys), m.payload) for m in program.maps
         }
+        self._maps |= {t.name: (tuple(c.type for c in t.keys), t.payload) for t in kept}
         self._schema = Schema({r.name: r.types for r in program.relations}, self._maps, functions)
 
     def steps(self, statements: Iterable[PlacedStatement], at: Iterable[Location]) -> list[Step]:

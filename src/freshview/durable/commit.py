@@ -29,6 +29,10 @@ class Commit:
     """The last load, until its caller knows of its end."""
     epoch: int = 0
     """The epoch of the driver that wrote it."""
+    untold: tuple[str, ...] = ()
+    """The marks of the versions whose outboxes somebody may still ask for (`outbox.py`)."""
+    told: int = -1
+    """The version up to which nobody will."""
 
 
 def write_commit(folder: Folder, commit: Commit) -> None:
@@ -42,7 +46,8 @@ def read_commit(folder: Folder) -> Commit:
         data = folder.read(_name(max(epochs)))
         if data is not None:  # else a newer driver has deleted it meanwhile
             record = json.loads(data)
-            return Commit(**{**record, "loading": loading_from(record.get("loading"))})
+            loading, untold = loading_from(record.get("loading")), record.get("untold", ())
+            return Commit(**{**record, "loading": loading, "untold": tuple(untold)})
     return Commit()
 
 

@@ -23,7 +23,7 @@ from freshview.pipelines.keyed_streams import changes_and_events
 from freshview.pipelines.progress import Progress, Totals, prometheus
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.decode import DecodedBatch
-from freshview.spark.io.emitter import Emitter, UnreadableView
+from freshview.spark.io.emitter import Emitter, UnreadableView, ViewSource
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.rows import RejectedRow
 from freshview.spark.io.sinks import Callback, Sink
@@ -264,7 +264,11 @@ class PipelineIngest(PipelineCatalog):
     def _send_missed(self, version: int) -> None:
         """Send a version to the sinks that have not received it."""
         with self._callbacks(), suppress(UnreadableView):  # its caller knows, and may repair it
-            self._emitter.emit(version, self._read)
+            self._emitter.emit(version, self._source())
+
+    def _source(self) -> ViewSource:
+        flow = self._running_flow()
+        return ViewSource(flow.collected, self._read, flow.changes, flow.told)
 
     @contextmanager
     def _callbacks(self) -> Iterator[None]:
@@ -295,7 +299,7 @@ class PipelineIngest(PipelineCatalog):
         began = time.perf_counter()
         self.totals.read.update(rows)
         with self._callbacks():
-            self._emitter.emit(version, self._read)
+            self._emitter.emit(version, self._source())
             seconds += time.perf_counter() - began
             self._report(version, sum(rows.values()), seconds, source)
 

@@ -35,6 +35,7 @@ def pipeline(
     log: str | Path | None = None,
     upserts: Sequence[str] = (),
     trusted: bool | Sequence[str] = (),
+    changes: Sequence[str] = (),
     settings: FlowSettings | None = None,
 ) -> Pipeline:
     """The views of a script, kept fresh on Spark.
@@ -54,6 +55,9 @@ def pipeline(
     - `trusted` are streams (or, if True, all) whose changes are not checked: deletions of missing
       rows, and second rows of a primary key, make views silently wrong. All others are checked as
       `connect` does it, for which workers keep their rows.
+    - `changes` are views whose changes are collected for sinks that come later. Those of sinks that
+      are there when the checkpoint begins are collected in any case; of all other views, changes
+      are found by comparing two reads.
     - `settings` are those of the state: snapshots, memory, native kernels.
     """
     if batch < 1:
@@ -74,6 +78,7 @@ def pipeline(
         tuple(upserts),
         trusted if isinstance(trusted, bool) else tuple(trusted),
         read_switches(switches),
+        (changes,) if isinstance(changes, str) else tuple(changes),
     )
     created = Pipeline(options, spark, folder)
     created.declare(text, name)

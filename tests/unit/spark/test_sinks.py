@@ -455,11 +455,17 @@ def test_delta_tables_know_the_state_of_their_versions(
     assert [value for name, value in options if name == "txnVersion"] == ["1", "2", "1"]
 
 
-@pytest.mark.parametrize("file", ["versions", "totals.arrow"])
+ROWS = "totals.arrow"
+"""The last rows that were sent, of a view that is compared: its sinks came behind the start."""
+
+
+@pytest.mark.parametrize("file", ["versions", ROWS])
 def test_rows_that_could_not_be_stored_are_sent_again(
     make: Maker, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
     sink, flow = RecordingSink(), make()
+    if file == ROWS:
+        flow.start()
     flow.on_version("totals", sink, changes=True)
     push(flow, 1)
     write = LocalFolder.write
@@ -479,11 +485,13 @@ def test_rows_that_could_not_be_stored_are_sent_again(
     assert sink.total() == {("a", 1): 1, ("b", 2): 1}
 
 
-@pytest.mark.parametrize("file", ["versions", "totals.arrow"])
+@pytest.mark.parametrize("file", ["versions", ROWS])
 @pytest.mark.parametrize("how", ["deleted", "a bit", "older", "newer"])
 def test_changed_files_of_sinks_are_refused(make: Maker, file: str, how: str) -> None:
     def started() -> Pipeline:
         flow = make()
+        if file == ROWS:
+            flow.start()
         flow.on_version("totals", lambda *_: None, changes=True)
         return flow.start()
 

@@ -11,7 +11,7 @@ computed once more:
     changed[k, s] := after[k, s] - before[k, s];       where the maps are
     changes[k, s] := Gather(changed[k, s]);
 
-The keys are those variables of a map that the rows of the query share (`split.py`): all the columns,
+The keys are those variables of a map that the rows of the query share (`split.py`): all columns,
 some, or none, if any row may change. What is noted once is not noted again in the batch.
 """
 
