@@ -93,6 +93,7 @@ def distribute(
         tuple(compiler.readout(q) for q in program.queries),
         tuple(p.change for p in compiler.parts),
         compiler.compared,
+        compiler.change_words(),
     )
 
 
@@ -129,6 +130,15 @@ class DistributedCompiler:
             else:
                 self.parts += parts
         self.used = names.used
+
+    def change_words(self) -> tuple[str, ...]:
+        """How changes are collected, and why others are not: a sentence for each query."""
+        words: dict[str, list[str]] = {}
+        for part in self.parts:
+            words.setdefault(part.change.query, []).append(part.words())
+        collected = [f"{name}: {'; '.join(dict.fromkeys(w))}" for name, w in words.items()]
+        compared = [f"{name}: two reads are compared: {why}" for name, why in self.compared.items()]
+        return (*collected, *compared)
 
     def _part(self, q: Query, s: Split, names: Names) -> Part:
         name = names.fresh(f"changes of {q.name}")

@@ -321,6 +321,8 @@ class Distributed:
     """The parts of the queries whose changes are collected."""
     compared: Mapping[str, str] = field(default_factory=dict)
     """Why the changes of queries are not collected that should be, by their names."""
+    change_words: tuple[str, ...] = field(default=(), compare=False)
+    """How changes are collected, or why they are not: a sentence for each query."""
     guarded: tuple[Relation, ...] = ()
     """The streams whose batches are to be checked."""
     guards: tuple[Guard, ...] = ()

@@ -165,8 +165,15 @@ class PipelineCatalog(ABC):
             f"{n}: {at}" for n, at in distributed.placement.maps.items()
         ]
         parts = [["== checks", *self._contract.words()], ["== placement", *words]]
+        changes = [*distributed.change_words, *self._not_asked(distributed)]
+        if changes:
+            parts.insert(1, ["== changes", *changes])
         parts.append(["== program", _program_text(distributed)])
         return "\n\n".join("\n".join(part) for part in parts)
+
+    @abstractmethod
+    def _not_asked(self, distributed: Distributed) -> list[str]:
+        """What is said of views whose changes nobody asked for when the checkpoint began."""
 
     def _query(self, name: str) -> Query:
         query = self.queries.get(name.lower())

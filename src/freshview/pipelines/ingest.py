@@ -12,6 +12,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from freshview.calculus.schema import Relation
+from freshview.distributed.terms import Distributed
 from freshview.durable.batch_log import Note
 from freshview.errors import BadRow, FreshviewError
 from freshview.pipelines.catalog import PipelineCatalog
@@ -89,6 +90,12 @@ class PipelineIngest(PipelineCatalog):
     ) -> None:
         """Call a function with every version of a view, or with its changes."""
         self.add_sink(Callback(self._query(view).name, function, changes))
+
+    def _not_asked(self, distributed: Distributed) -> list[str]:
+        asked = {p.query for p in distributed.changes} | distributed.compared.keys()
+        late = dict.fromkeys(s.view for s in self._sinks if s.changes and s.view not in asked)
+        why = "two reads are compared: nobody asked for its changes when the checkpoint began"
+        return [f"{name}: {why}" for name in late]
 
     def on_progress(self, listener: Callable[[Progress], object]) -> None:
         """Call a function after every batch."""

@@ -47,6 +47,18 @@ class Part:
         """Its columns."""
         return tuple(c.name for c in self.change.keys)
 
+    def words(self) -> str:
+        """How its changes are collected: where, and which rows are looked at."""
+        keys = sorted({columns for _, columns in self.atoms if columns})
+        whole = sorted({atom.name for atom, columns in self.atoms if not columns and atom.vars})
+        total = sorted({atom.name for atom, columns in self.atoms if not columns and not atom.vars})
+        words = [f"collected {self.home.words()}"]
+        if keys:
+            words.append("by " + " and by ".join(", ".join(k) for k in keys))
+        if whole or (total and keys):
+            words.append(f"all its rows when {' or '.join([*whole, *total])} changes")
+        return ", ".join(words)
+
 
 def part_of(
     query: Query, split: Split, name: str, types: Mapping[str, Type], placed: Placed

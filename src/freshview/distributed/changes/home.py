@@ -36,6 +36,20 @@ class Home:
     at: Local | Replicated | Dist
     far: frozenset[str] = frozenset()
 
+    def words(self) -> str:
+        """Where it is.
+
+        >>> Home(Local()).words(), Home(Dist(("a",))).words()
+        ('on the driver', 'on the worker of a')
+        """
+        match self.at:
+            case Local():
+                return "on the driver"
+            case Replicated():
+                return "on the first worker"
+            case Dist(keys):
+                return f"on the worker of {', '.join(keys)}"
+
     def of(self, columns: Columns) -> Location:
         """The location of rows over some columns: without those of the worker, every one has them.
 
