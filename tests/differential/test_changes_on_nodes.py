@@ -90,7 +90,7 @@ def follow(names: list[str], folder: Path, seed: int, native: bool) -> None:
             now = Counter({row: n for row, n in known[name].items() if n})
             assert min(now.values(), default=1) > 0
             assert same(now, rows(flow.read(name))), f"{name} after batch {number}"
-        flow.told(flow.version)
+        flow.acknowledge(flow.version)
     left = list((folder / "state").glob("changes/*"))
     assert len(left) <= 1, "what was received is kept"
     flow.close()

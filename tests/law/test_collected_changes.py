@@ -53,7 +53,7 @@ class Followed:
 
     def apply(self, batch: Any) -> None:
         self.simulation.apply(batch)
-        self.gathered = sum(len(rows) for rows in self.simulation.untold.values())
+        self.gathered = sum(len(rows) for rows in self.simulation.changed.values())
         self.rows = added(self.rows, self.simulation.collected(self.query).items())
 
     def check(self, where: str) -> None:

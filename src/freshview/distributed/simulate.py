@@ -61,7 +61,7 @@ class Simulation:
         self.loaded = False
         self._journal = Journal()
         self._shown = ShownRows()
-        self.untold: dict[str, Multiset] = {}
+        self.changed: dict[str, Multiset] = {}
         """What changed since it was asked for, by the maps of parts of queries."""
         self.driver = self._node()
         self.workers = [self._node() for _ in range(workers)]
@@ -101,7 +101,7 @@ class Simulation:
             self._run(routine.blocks, routine.maps)
         for name in routine.changes:
             rows = self.driver.map(name).rows
-            self.untold[name] = added(self.untold.get(name, {}), rows.items())
+            self.changed[name] = added(self.changed.get(name, {}), rows.items())
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -139,7 +139,7 @@ class Simulation:
 
     def collected(self, query: str) -> Multiset:
         """What changed in a query since this was last asked, as its batches have collected it."""
-        rows = {p.map: self.untold.pop(p.map, {}) for p in self.program.changes}
+        rows = {p.map: self.changed.pop(p.map, {}) for p in self.program.changes}
         return change_of(query, self.program.changes, rows, self.functions)
 
     def snapshot(self) -> ClusterSnapshot:

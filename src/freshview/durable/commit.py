@@ -29,10 +29,10 @@ class Commit:
     """The last load, until its caller knows of its end."""
     epoch: int = 0
     """The epoch of the driver that wrote it."""
-    untold: tuple[str, ...] = ()
+    outboxes: tuple[str, ...] = ()
     """The marks of the versions whose outboxes somebody may still ask for (`outbox.py`)."""
-    told: int = -1
-    """The version up to which nobody will."""
+    received: int = -1
+    """The version up to which nobody will: all of it was received."""
 
 
 def write_commit(folder: Folder, commit: Commit) -> None:
@@ -46,8 +46,8 @@ def read_commit(folder: Folder) -> Commit:
         data = folder.read(_name(max(epochs)))
         if data is not None:  # else a newer driver has deleted it meanwhile
             record = json.loads(data)
-            loading, untold = loading_from(record.get("loading")), record.get("untold", ())
-            return Commit(**{**record, "loading": loading, "untold": tuple(untold)})
+            loading, marks = loading_from(record.get("loading")), record.get("outboxes", ())
+            return Commit(**{**record, "loading": loading, "outboxes": tuple(marks)})
     return Commit()
 
 

@@ -55,7 +55,7 @@ class CommitLog:
         self.epoch = epoch
         self.commit = commit
         self._outboxes = Outboxes(work.folder)
-        self._told = commit.told
+        self._received = commit.received
         self.pending = self._take_over()
 
     @property
@@ -73,7 +73,7 @@ class CommitLog:
         pending = self._read_pending(self.commit.version + 1)
         self._store(self.commit)
         self.work.log.drop(self.commit.version + 1 + len(pending), names)
-        self._outboxes.drop_others([*self.commit.untold, *(e.mark for e in pending)])
+        self._outboxes.drop_others([*self.commit.outboxes, *(e.mark for e in pending)])
         return pending
 
     def _read_pending(self, version: int) -> list[Entry]:
@@ -141,28 +141,28 @@ class CommitLog:
             sent = self._outboxes.write(outboxes or {})
         except OSError as e:
             raise self.interrupted(e) from e
-        left = [m for m in self.commit.untold if version_of(m) > self._told]
-        gone = set(self.commit.untold).difference(left)
-        done = replace(self._commit_of(entry), untold=(*left, *sent), told=self._told)
+        left = [m for m in self.commit.outboxes if version_of(m) > self._received]
+        gone = set(self.commit.outboxes).difference(left)
+        done = replace(self._commit_of(entry), outboxes=(*left, *sent), received=self._received)
         self._write_commit(done)
         with suppress(OSError):  # the next start deletes them
             self._outboxes.drop(gone)
         self.pending = [e for e in self.pending if e.version > entry.version]
 
-    def untold(self, since: int) -> list[bytes]:
+    def outboxes_since(self, since: int) -> list[bytes]:
         """What the finished versions after one have sent, oldest first."""
-        if since < self.commit.told:
+        if since < self.commit.received:
             raise CheckpointProblem(
                 f"the changes of version {since + 1} are not kept: those up to version "
-                f"{self.commit.told} were received",
+                f"{self.commit.received} were received",
                 instead="restore the files of what sinks have received, of the same time as the "
                 "checkpoint",
             )
-        return [self._outboxes.read(m) for m in self.commit.untold if version_of(m) > since]
+        return [self._outboxes.read(m) for m in self.commit.outboxes if version_of(m) > since]
 
-    def told(self, version: int) -> None:
+    def acknowledge(self, version: int) -> None:
         """Nobody will ask for what versions up to this one have sent: later commits forget it."""
-        self._told = max(self._told, version)
+        self._received = max(self._received, version)
 
     def _commit_of(self, entry: Entry) -> Commit:
         """The commit of a finished version."""

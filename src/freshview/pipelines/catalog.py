@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -49,6 +49,16 @@ class PipelineCatalog(ABC):
     @abstractmethod
     def spark(self) -> SparkSession:
         """The session."""
+
+    @abstractmethod
+    def changes(self, view: str, since: int) -> pa.Table:
+        """What changed in a view after a version."""
+
+    @abstractmethod
+    def subscribe(
+        self, view: str, function: Callable[[int, pa.Table], object]
+    ) -> Callable[[], None]:
+        """Call a function with the changes of a view."""
 
     # -- before the start --------------------------------------------------------------------------
 

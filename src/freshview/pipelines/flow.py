@@ -238,17 +238,22 @@ class Flow(Versions):
         """The queries whose changes are collected by every version."""
         return tuple(dict.fromkeys(p.query for p in self.work.distributed.changes))
 
+    @property
+    def kept_since(self) -> int:
+        """The version since which changes are kept."""
+        return max(0, self._commit_log.commit.received)
+
     def changes(self, query: str, since: int) -> pa.Table:
         """What changed in a collected query after a version: its columns, and `COUNT`."""
         self._finish()
-        sent = self._safely(lambda: self._commit_log.untold(since))
+        sent = self._safely(lambda: self._commit_log.outboxes_since(since))
         distributed = self.work.distributed
         parts = [p for p in distributed.changes if p.query == query]
         return query_change(self._readouts[query].query, parts, sent, self.work.functions)
 
-    def told(self, version: int) -> None:
+    def acknowledge(self, version: int) -> None:
         """Nobody will ask for changes up to a version any more."""
-        self._commit_log.told(version)
+        self._commit_log.acknowledge(version)
 
 
 __all__ = [

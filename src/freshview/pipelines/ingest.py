@@ -34,6 +34,9 @@ from freshview.spark.nodes.violations import RefusedBatch
 KEYS = "keys"
 """The key of a note for the token of the last events by key in the views."""
 
+KEPT_VERSIONS = 100
+"""The versions whose changes are kept, if a pipeline is asked to keep some."""
+
 PUSHED = "push"
 """The name of a batch that was pushed, not read from a source."""
 
@@ -58,6 +61,8 @@ class PipelineIngest(PipelineCatalog):
         self._streams: dict[str, Relation] = {}
         self._marks: list[Relation] = []
         """What tells the views of the watermarks of streams."""
+        self._kept: frozenset[str] = frozenset()
+        """The views whose last changes are kept for whoever asks."""
         self._calling: int | None = None
         """The thread that calls sinks and listeners now."""
 
@@ -90,6 +95,46 @@ class PipelineIngest(PipelineCatalog):
     ) -> None:
         """Call a function with every version of a view, or with its changes."""
         self.add_sink(Callback(self._query(view).name, function, changes))
+
+    def subscribe(
+        self, view: str, function: Callable[[int, pa.Table], object]
+    ) -> Callable[[], None]:
+        """Call a function with the changes of a view, the first ones being all its rows.
+
+        Versions that do not change it are left out. The result ends the subscription.
+        """
+        sink = Callback(
+            self._query(view).name, lambda v, t: t.num_rows and function(v, t), changes=True
+        )
+        self.add_sink(sink)
+
+        def end() -> None:
+            with self._lock:
+                self._refuse_in_sink("end a subscription")
+                if sink in self._sinks:
+                    self._sinks.remove(sink)
+                    if self._flow is not None:
+                        self._emitter.remove(sink)
+
+        return end
+
+    def changes(self, view: str, since: int) -> pa.Table:
+        """What changed in a view after a version: its columns, and `__count`."""
+        name = self._query(view).name
+        with self._lock:
+            flow = self._running_flow()
+            version = self._catch_up(flow)
+            if name not in flow.collected or name not in self._kept:
+                raise FreshviewError(
+                    f"the changes of '{name}' are not kept",
+                    instead=f"create the pipeline with changes=['{name}'] and another checkpoint",
+                )
+            if not flow.kept_since <= since <= version:
+                raise FreshviewError(
+                    f"the changes of '{name}' since version {since} are not known; they are kept "
+                    f"from version {flow.kept_since} to {version}"
+                )
+            return flow.changes(name, since)
 
     def _not_asked(self, distributed: Distributed) -> list[str]:
         asked = {p.query for p in distributed.changes} | distributed.compared.keys()
@@ -275,7 +320,12 @@ class PipelineIngest(PipelineCatalog):
 
     def _source(self) -> ViewSource:
         flow = self._running_flow()
-        return ViewSource(flow.collected, self._read, flow.changes, flow.told)
+
+        def acknowledge(version: int) -> None:
+            last = flow.version - KEPT_VERSIONS
+            flow.acknowledge(min(version, last) if self._kept else version)
+
+        return ViewSource(flow.collected, self._read, flow.changes, acknowledge)
 
     @contextmanager
     def _callbacks(self) -> Iterator[None]:

@@ -42,22 +42,17 @@ def pipeline(
 
     - `script` is a file of SQL (a path, or a text that ends in `.sql`), or SQL itself.
     - `spark` is the session to use; without one, a session is started on `master`.
-    - `checkpoint` is the folder from which a later pipeline of the same program continues; without
-      one, the state is discarded when the pipeline stops.
+    - `checkpoint` is the folder from which a later pipeline of the same program continues.
     - `workers` is how many parts the state is split into: by default the number of cores.
     - `batch` is how many records of a file are one change; `trigger` ("1 second") how often the
       other sources are polled while they are followed.
     - `strategy`, `strict` and `switches` are as for `connect`.
     - `packages` are what a new session needs: `kafka`, `delta`, or Maven coordinates.
     - `dead_letters` is the folder for malformed rows; by default in the checkpoint.
-    - `log` is the file for Spark's log.
-    - `upserts` are the streams that `upsert` changes by key.
+    - `log` is the file for Spark's log; `upserts` are the streams that `upsert` changes by key.
     - `trusted` are streams (or, if True, all) whose changes are not checked: deletions of missing
-      rows, and second rows of a primary key, make views silently wrong. All others are checked as
-      `connect` does it, for which workers keep their rows.
-    - `changes` are views whose changes are collected for sinks that come later. Those of sinks that
-      are there when the checkpoint begins are collected in any case; of all other views, changes
-      are found by comparing two reads.
+      rows, and second rows of a primary key, make views silently wrong.
+    - `changes` are views whose changes are collected for sinks that come after the start.
     - `settings` are those of the state: snapshots, memory, native kernels.
     """
     if batch < 1:

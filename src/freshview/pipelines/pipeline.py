@@ -136,6 +136,7 @@ class Pipeline(PipelineIngest):
         self._letters, self._late = DeadLetters(letters), DeadLetters(letters)
         workers = self.options.workers or max(1, spark.sparkContext.defaultParallelism)
         spread = DistributionOptions(workers=workers, deliver=True, grids=True)
+        self._kept = frozenset(self._query(name).name for name in self.options.changes)
         begun = self._flows.exists(state)
         wanted = collected_queries(state) if begun else self._followed()
         functions = self.catalog.functions
@@ -165,8 +166,7 @@ class Pipeline(PipelineIngest):
 
     def _followed(self) -> set[str]:
         """The views whose changes are collected from the first version on."""
-        asked = {self._query(name).name for name in self.options.changes}
-        return asked | {s.view for s in self._sinks if s.changes}
+        return {*self._kept, *(s.view for s in self._sinks if s.changes)}
 
     def _start_sinks(self, version: int) -> None:
         with self._lock, self._callbacks():

@@ -44,14 +44,14 @@ class UnreadableView(SinkProblem):
 class ViewSource:
     """How an emitter reads views: whole, or what changed in one of them since a version.
 
-    Changes are known of the `collected` views only. `told` is called with the version up to which
-    no changes will be asked for again.
+    Changes are known of the `collected` views only. `acknowledge` is called with the version up to
+    which no changes will be asked for again.
     """
 
     collected: Collection[str]
     read: Callable[[str], pa.Table]
     changes: Callable[[str, int], pa.Table]
-    told: Callable[[int], None]
+    acknowledge: Callable[[int], None]
 
 
 class Emitter:
@@ -79,7 +79,7 @@ class Emitter:
         self._emitted: dict[str, int] = {}
         self._stored: dict[str, int] = {}
         """The versions of the stored rows, of views that have some."""
-        self._told: dict[str, int] = {}
+        self._received: dict[str, int] = {}
         """The versions up to which the changes of collected views were sent."""
         self._tables: dict[str, pa.Table] = {}
         self._thread: int | None = None
@@ -96,8 +96,8 @@ class Emitter:
         """Add a sink for versions after this one, or after the last emitted one of its view."""
         view = sink.view
         if sink.changes and view in self.collected:
-            if view in self._told and not self._follows(view):
-                self._emitted[view] = self._told[view]
+            if view in self._received and not self._follows(view):
+                self._emitted[view] = self._received[view]
         elif sink.changes and view not in self._tables:
             self._tables[view] = self._read_table(view, version)
             if view in self._stored:
@@ -110,6 +110,10 @@ class Emitter:
     def _follows(self, view: str) -> bool:
         """Whether a sink subscribes to the changes of a view."""
         return any(s.view == view and s.changes for s in self.sinks)
+
+    def remove(self, sink: Sink) -> None:
+        """Send a sink no more versions."""
+        self.sinks.remove(sink)
 
     def emit(self, version: int, source: ViewSource) -> None:
         """Send a version to all the sinks that have not received it."""
@@ -125,7 +129,7 @@ class Emitter:
         finally:
             self._thread = None
         # Of a view without sinks now, the last one that there was may come back.
-        source.told(min(self._told.values(), default=version))
+        source.acknowledge(min(self._received.values(), default=version))
         if unreadable is not None:
             raise unreadable
 
@@ -134,7 +138,7 @@ class Emitter:
         follows, collected = self._follows(view), view in self.collected
         table = changes = None
         with _read_errors(view, version):
-            if not all(s.changes for s in sinks) or not (collected and view in self._told):
+            if not all(s.changes for s in sinks) or not (collected and view in self._received):
                 table = source.read(view)
             if follows and collected:
                 changes = self._collected(view, table, source)
@@ -150,9 +154,9 @@ class Emitter:
                     instead=_sent_again(remedy or "fix the sink", version),
                 ) from e
         if follows and collected:
-            if view not in self._told:  # a file, so that the other one is missed if it goes
+            if view not in self._received:  # a file, so that the other one is missed if it goes
                 self._write(f"{file_name(view)}.changes", b"")
-            self._told[view] = version
+            self._received[view] = version
         if view in self._tables:
             # Only rows that are stored count: else the repeated version would have no changes.
             self._write_table(view, table, version)
@@ -162,8 +166,8 @@ class Emitter:
 
     def _collected(self, view: str, table: pa.Table | None, source: ViewSource) -> pa.Table:
         """The changes since the last version that was sent; all the rows if there was none."""
-        if view in self._told:
-            return source.changes(view, self._told[view])
+        if view in self._received:
+            return source.changes(view, self._received[view])
         assert table is not None
         return with_count(table, 1)
 
@@ -183,14 +187,14 @@ class Emitter:
             if data is not None:
                 record = json.loads(data)
                 self._emitted, self._stored = record["emitted"], record["stored"]
-                self._told = record.get("told", {})
+                self._received = record.get("received", {})
         if data is None and self._files.names():
             raise self._refusal(VERSIONS, "is missing")
-        for number in (*self._emitted.values(), *self._told.values()):
+        for number in (*self._emitted.values(), *self._received.values()):
             self._refuse_ahead(VERSIONS, number, version)
 
     def _write_versions(self) -> None:
-        record = {"emitted": self._emitted, "stored": self._stored, "told": self._told}
+        record = {"emitted": self._emitted, "stored": self._stored, "received": self._received}
         self._write(VERSIONS, json.dumps(record, sort_keys=True).encode())
 
     def _read_table(self, view: str, version: int) -> pa.Table:

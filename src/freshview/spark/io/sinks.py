@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 VERSION = "__version"
+LATEST = "_latest"
+"""The link to the last version of a Parquet sink: readers of all versions pass over such names."""
 
 
 class SessionOwner(Protocol):
@@ -71,6 +73,9 @@ class Callback:
 class Parquet:
     """A folder VIEW/version=N per version, created atomically; old ones are deleted.
 
+    With `latest`, the link VIEW/_latest leads to the last one: `spark.read.parquet(.../_latest)`
+    is the view as it is now, whole, also while the next version is written.
+
     A folder with later versions is refused: they are of another pipeline, or of an earlier life of
     this one, and would be taken for the newest.
     """
@@ -79,6 +84,7 @@ class Parquet:
     folder: Path
     keep: int = 10
     changes: bool = False
+    latest: bool = False
 
     def emit(self, version: int, table: pa.Table) -> None:
         """Write the version beside the others."""
@@ -96,6 +102,8 @@ class Parquet:
             pq.write_table(table, part / "part-0.parquet")
             shutil.rmtree(whole, ignore_errors=True)
             os.replace(part, whole)
+            if self.latest:
+                _point(home / LATEST, whole)
             for old in _versions(home)[: -self.keep] if self.keep else []:
                 shutil.rmtree(home / f"version={old}", ignore_errors=True)
         except OSError as e:
@@ -103,6 +111,14 @@ class Parquet:
                 f"'{self.view}' cannot be written to '{home}': {e.strerror}",
                 instead="choose another folder",
             ) from e
+
+
+def _point(link: Path, folder: Path) -> None:
+    """Let a link beside a folder lead to it, from one moment to the next."""
+    new = link.with_name(f".{link.name}")
+    new.unlink(missing_ok=True)
+    new.symlink_to(folder.name, target_is_directory=True)
+    os.replace(new, link)
 
 
 def _versions(home: Path) -> list[int]:
