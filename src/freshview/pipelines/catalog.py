@@ -27,6 +27,7 @@ from freshview.program.text import show_program
 from freshview.runtime.ingest.columns import arranged, rows_of
 from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Payloads, variables_of
+from freshview.spark.io.sinks import Delta, Sink
 from freshview.spark.nodes.elements import rows_with_elements
 from freshview.sql import Catalog
 from freshview.sql.load import load
@@ -152,12 +153,14 @@ class PipelineCatalog(ABC):
         declared = catalog.relations.values()
         return Payloads(query, variables_of(query, declared, catalog.functions))
 
-    def _check_sink_columns(self, name: str, *, changes: bool) -> None:
+    def _check_sink_columns(self, name: str, sink: Sink) -> None:
         """Sinks receive Arrow tables: refuse rings without columns, and changes of nested lists."""
         payloads = self._payloads(name)
         if payloads:
             _ = payloads.parts  # refuses what has no columns
-        if changes and payloads.nested:
+        if isinstance(sink, Delta):
+            sink.check([c.name for c in self._query(name).columns])
+        if sink.changes and payloads.nested:
             raise FreshviewError(
                 f"the changes of '{name}' cannot be sent, since it has categories",
                 instead="subscribe to the whole view instead (changes=False)",

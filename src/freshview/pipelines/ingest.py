@@ -81,7 +81,7 @@ class PipelineIngest(PipelineCatalog):
         name = self._query(sink.view).name
         if sink.view != name:  # names are case-insensitive, and files are named after the view
             sink.view = name
-        self._check_sink_columns(name, changes=sink.changes)
+        self._check_sink_columns(name, sink)
         with self._lock:
             self._refuse_in_sink("add another sink")
             if self._flow is not None:
