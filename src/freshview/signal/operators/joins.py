@@ -92,7 +92,7 @@ class JoinOperator(Operator):
     def _pairs(self, rows: Rows, store: Store, is_right: bool) -> Rows:
         """Events of a change with those in the store of the other side."""
         parts = []
-        points = bool((rows.end - rows.start == 1).all())
+        points = rows.are_points
         for segment in store.segments if len(rows) else ():
             if points and segment.is_points:
                 theirs, there = segment.find(rows.group, rows.start)
