@@ -114,19 +114,17 @@ class Rows:
     def spans(self, low: Ints, high: Ints) -> Rows:
         """The rows from `low` up to, not including, `high`, pair by pair."""
         lengths = np.maximum(high - low, 0)
-        total = int(lengths.sum())
-        if total == len(self) and not (lengths > 0).sum() > 1:
-            return self
-        to = np.cumsum(lengths) - lengths
-
-        def own(values: Array) -> Array:
-            return _copied(values, low, to, lengths, total)
-
-        columns = {name: own(values) for name, values in self.columns.items()}
         if self.runs is not None:
-            return Rows(None, None, None, None, columns, self.runs.spans(low, high)[0])
-        weight = None if self._weight is None else own(self._weight)
-        return Rows(own(self.group), own(self.start), own(self.end), weight, columns)
+            runs, _ = self.runs.spans(low, high)
+            columns = {name: cut(values, low, lengths) for name, values in self.columns.items()}
+            return Rows(None, None, None, None, columns, runs)
+        if int(lengths.sum()) == len(self) and (lengths > 0).sum() == 1:
+            return self
+        columns = {name: cut(values, low, lengths) for name, values in self.columns.items()}
+        times = (cut(values, low, lengths) for values in (self.group, self.start, self.end))
+        group, start, end = times
+        weight = None if self._weight is None else cut(self._weight, low, lengths)
+        return Rows(group, start, end, weight, columns)
 
     def with_columns(self, columns: Mapping[str, Array]) -> Rows:
         """The same events with another payload."""
@@ -231,7 +229,13 @@ def _indexed(columns: Mapping[str, Array], index: Index) -> dict[str, Array]:
     return {name: values[index] for name, values in columns.items()}
 
 
-def _copied(values: Array, begin: Ints, to: Ints, count: Ints, total: int) -> Array:
+def cut(values: Array, begin: Ints, count: Ints) -> Array:
+    """Spans of an array, one after the other; a view, where they lie so."""
+    to = np.cumsum(count) - count
+    total = int(count.sum())
+    first = int(begin[np.argmax(count > 0)]) if total else 0
+    if (begin == first + to)[count > 0].all():
+        return values[first : first + total]
     target = np.empty((total, *values.shape[1:]), values.dtype)
     native.copy_spans(np.ascontiguousarray(values), target, begin, to, count)
     return target

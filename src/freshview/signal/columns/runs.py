@@ -109,15 +109,26 @@ class Runs:
         """
         end = np.searchsorted(self.group, group, side="right")
         begin = np.searchsorted(self.group, group, side="left")
-        run = self._after(group, time, begin, end) - 1
+        run = self._after(time, begin, end) - 1
         safe = np.maximum(run, 0)
         ahead = -((self.first[safe] - time) // self.step)
         inside = self.begin[safe] + np.clip(ahead, 0, self.count[safe])
         place = np.where(run >= begin, inside, np.append(self.begin, self.size)[begin])
         return np.where(begin < end, place, 0)
 
-    def _after(self, group: Ints, time: Ints, low: Ints, high: Ints) -> Ints:
-        """The first run of a group that begins at or after a time, between two places."""
+    def meeting(self, others: Runs) -> tuple[Ints, Ints]:
+        """The pairs of a run and one of the others, which are sorted, that share some time."""
+        end = np.searchsorted(others.group, self.group, side="right")
+        begin = np.searchsorted(others.group, self.group, side="left")
+        high = others._after(self.last + 1, begin, end)
+        low = others._after(self.first + 1, begin, end)
+        before = np.maximum(low - 1, 0)
+        low -= (low > begin) & (others.last[before] >= self.first)
+        run, nth = counted(np.maximum(high - low, 0))
+        return run, low[run] + nth
+
+    def _after(self, time: Ints, low: Ints, high: Ints) -> Ints:
+        """The first run between two places that begins at or after a time."""
         while (open_ := low < high).any():
             middle = (low + high) // 2
             before = open_ & (self.first[np.minimum(middle, len(self) - 1)] < time)
