@@ -18,7 +18,7 @@ from freshview.signal.columns.ranges import counted
 FEWEST = 256
 """Batches with fewer events are not searched for runs."""
 
-SHORTEST = 4
+SHORTEST = 2
 """Runs that are shorter, on average, are not worth it."""
 
 
@@ -90,6 +90,9 @@ class Runs:
         """
         some = np.flatnonzero(high > low)
         low, high = low[some], high[some]
+        if len(some) == len(self) and (low == self.begin).all():
+            if (high == self.begin + self.count).all():
+                return self, some
         first, last = self.runs_of(low), self.runs_of(high - 1)
         pair, nth = counted(last - first + 1)
         run = first[pair] + nth
@@ -107,8 +110,7 @@ class Runs:
 
         0 for a group that has no events.
         """
-        end = np.searchsorted(self.group, group, side="right")
-        begin = np.searchsorted(self.group, group, side="left")
+        begin, end = self._bounds(group)
         run = self._after(time, begin, end) - 1
         safe = np.maximum(run, 0)
         ahead = -((self.first[safe] - time) // self.step)
@@ -118,14 +120,26 @@ class Runs:
 
     def meeting(self, others: Runs) -> tuple[Ints, Ints]:
         """The pairs of a run and one of the others, which are sorted, that share some time."""
-        end = np.searchsorted(others.group, self.group, side="right")
-        begin = np.searchsorted(others.group, self.group, side="left")
+        begin, end = others._bounds(self.group)
         high = others._after(self.last + 1, begin, end)
         low = others._after(self.first + 1, begin, end)
         before = np.maximum(low - 1, 0)
         low -= (low > begin) & (others.last[before] >= self.first)
         run, nth = counted(np.maximum(high - low, 0))
         return run, low[run] + nth
+
+    @cached_property
+    def _is_one_each(self) -> bool:
+        """Whether the n-th run is all that the n-th group has."""
+        return bool((self.group == np.arange(len(self))).all())
+
+    def _bounds(self, group: Ints) -> tuple[Ints, Ints]:
+        """Between which places the runs of groups are."""
+        if self._is_one_each:
+            begin = np.minimum(group, len(self))
+            return begin, np.minimum(begin + 1, len(self))
+        begin = np.searchsorted(self.group, group, side="left")
+        return begin, np.searchsorted(self.group, group, side="right")
 
     def _after(self, time: Ints, low: Ints, high: Ints) -> Ints:
         """The first run between two places that begins at or after a time."""
