@@ -99,8 +99,7 @@ class Database:
     @property
     def views(self) -> tuple[ViewHandle, ...]:
         """All the views, in the order of their declaration."""
-        hidden, views = self.calls.inputs, self.state.views.values()
-        return tuple(handle(self, v) for v in views if v.query.name not in hidden)
+        return tuple(handle(self, v) for v in self.state.views.values())
 
     def view(self, name: str) -> ViewHandle:
         """The view of a name."""
