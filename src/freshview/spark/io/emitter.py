@@ -18,7 +18,7 @@ import pyarrow as pa
 from freshview.durable.storage.files import LocalFolder, TornFile
 from freshview.errors import BadValue, FreshviewError, Overflow
 from freshview.files import make_folder
-from freshview.runtime.ingest.counted_rows import difference, with_count
+from freshview.runtime.ingest.counted_rows import difference, summed, with_count
 from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.sinks import Sink
 
@@ -169,7 +169,7 @@ class Emitter:
         if view in self._received:
             return source.changes(view, self._received[view])
         assert table is not None
-        return with_count(table, 1)
+        return summed(with_count(table, 1))
 
     def _compared(self, view: str, table: pa.Table) -> pa.Table | None:
         """The rows since the last emitted version; None if no sink subscribes to changes."""
