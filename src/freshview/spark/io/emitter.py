@@ -45,13 +45,13 @@ class ViewSource:
     """How an emitter reads views: whole, or what changed in one of them since a version.
 
     Changes are known of the `collected` views only. `acknowledge` is called with the version up to
-    which no changes will be asked for again.
+    which no changes will be asked for again, and with that from which on all want all of them.
     """
 
     collected: Collection[str]
     read: Callable[[str], pa.Table]
     changes: Callable[[str, int], pa.Table]
-    acknowledge: Callable[[int], None]
+    acknowledge: Callable[[int, int], None]
 
 
 class Emitter:
@@ -129,7 +129,8 @@ class Emitter:
         finally:
             self._thread = None
         # Of a view without sinks now, the last one that there was may come back.
-        source.acknowledge(min(self._received.values(), default=version))
+        received = self._received.values()
+        source.acknowledge(min(received, default=version), max(received, default=version))
         if unreadable is not None:
             raise unreadable
 
