@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from random import Random
 
@@ -194,6 +195,29 @@ def test_half_of_a_batch_is_not_the_last_word() -> None:
         flow.push({"a": [(2, 3, 0)]})
 
 
+def pair(on: Callable[..., object]) -> Stream:
+    a, b = streams("a", "b")
+    return a.join(b, on)
+
+
+def near() -> Stream:
+    return pair(lambda a, b: (a.v <= b.v + 2) & (a.v >= b.v - 1))
+
+
+def test_a_join_by_ranges() -> None:
+    by_ranges = near().explain(ranges={"join": [10, 20]})
+    assert "<- a by range(a.v; 10, 20)" in by_ranges
+    assert "<- b by range(b.v; 10, 20)" in by_ranges
+    assert "join: join, 3 parts" in by_ranges
+    rng = Random(3)
+    rows = {name: [(k, rng.randrange(30), k) for k in range(60)] for name in "ab"}
+    with near().run(ranges={"join": [10, 20]}) as flow, near().run() as other:
+        assert flow.push(rows) == other.push(rows)
+        assert flow.metrics["join"].storage.keys() == {0, 1, 2}
+        assert Counter(flow.rows()) == Counter(other.rows())
+        assert flow.rows()
+
+
 REFUSED = {
     "a window over no time": (
         lambda: source("a", {"k": "int"}).group_by(n=count()).on_sliding_window(5),
@@ -216,6 +240,16 @@ REFUSED = {
     "a constant": (lambda: streams("a")[0].filter(lambda r: True), BadPlan, "rowwise"),
     "no delay": (lambda: source("a", A, time="t"), BadPlan, "how late"),
     "no joiners": (lambda: streams("a")[0].run(joiners=0), BadPlan, "one or more"),
+    "ranges of an equality": (
+        lambda: pair(lambda a, b: a.k == b.k).explain(ranges={"join": [3]}),
+        BadPlan,
+        "cannot go by ranges",
+    ),
+    "ranges of no join": (
+        lambda: near().run(ranges={"joint": [3]}),
+        BadPlan,
+        "no join is called 'joint'",
+    ),
     "outer joins": (
         lambda: from_sql("CREATE STREAM r (a INT); SELECT r.a FROM r LEFT JOIN r s ON r.a = s.a"),
         UnsupportedSql,
