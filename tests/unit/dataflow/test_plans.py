@@ -11,9 +11,11 @@ import pytest
 
 from freshview.dataflow import Stream, count, from_sql, source, table, total
 from freshview.dataflow.plan.physical import show_topology
-from freshview.dataflow.plan.terms import BadPlan
+from freshview.dataflow.plan.terms import BadPlan, Join
+from freshview.dataflow.plan.theta_condition import Compared, Distance, local_conditions
 from freshview.draw.svg import show_svg
 from freshview.errors import AmbiguousName, BadRow, FreshviewError, UnknownName, UnsupportedSql
+from freshview.sql.terms import Name
 
 A = {"k": "int", "v": "int", "t": "int"}
 
@@ -142,6 +144,32 @@ def test_dates_and_timestamps() -> None:
     flow.push({"at": [(noon,)], "other": [(noon + timedelta(minutes=m),) for m in (-11, -9, 5, 6)]})
     late = [noon - timedelta(minutes=9), noon + timedelta(minutes=5)]
     assert sorted(row[1] for row in flow.rows()) == late
+
+
+def test_days_are_not_microseconds() -> None:
+    """A bound between a date and a timestamp is none that a band has."""
+    plan = from_sql("""
+        CREATE STREAM a (d DATE NOT NULL);
+        CREATE STREAM b (ts TIMESTAMP NOT NULL);
+        CREATE VIEW v AS SELECT a.d, b.ts FROM a JOIN b
+          ON b.ts >= a.d + INTERVAL '1' DAY AND b.ts <= a.d + INTERVAL '2' DAY;
+    """)
+    first = date(2024, 1, 1)
+    stamps = [datetime(2024, 1, d, h) for d, h in ((1, 5), (2, 5), (3, 0), (3, 1))]
+    with plan.run(engine="reference") as flow:
+        flow.push({"a": [(first,)], "b": [(t,) for t in stamps]})
+        assert sorted(flow.rows()) == [(first, t) for t in stamps[1:3]]
+
+
+def test_a_bound_without_a_distance_ends_a_band() -> None:
+    join = pair(lambda a, b: (b.v >= a.v) & (b.v <= a.v + 5)).optimized().logical
+    assert isinstance(join, Join)
+    assert [c for c in local_conditions(join) if isinstance(c, Distance)] == [
+        Distance(Name("v", "a"), Name("v", "b"), 0, 5)
+    ]
+    one = pair(lambda a, b: b.v >= a.v).optimized().logical
+    assert isinstance(one, Join)
+    assert [type(c) for c in local_conditions(one)] == [Compared]
 
 
 def test_a_stream_beside_itself() -> None:
