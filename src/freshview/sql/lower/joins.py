@@ -124,6 +124,12 @@ def _table(item: Table, env: Env) -> Joined:
         query = env.catalog.view(name)
         return _definition(item, query, env) if env.catalog.written_out else _rows(item, query, env)
     if name not in env.catalog.relations:
+        if "(" in item.name:
+            raise UnsupportedSql(
+                f"the table function {item.name.partition('(')[0]}() is not supported here",
+                instead="declare the view in a database of this process, as by --engine process",
+                at=item.at,
+            )
         known = [r.name for r in env.catalog.relations.values()]
         raise UnknownName(
             f"there is no table, stream or view '{item.name}'",
