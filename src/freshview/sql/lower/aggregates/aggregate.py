@@ -9,6 +9,7 @@ from freshview.calculus.build import ZERO, exists, sum_
 from freshview.calculus.terms import Apply, Cmp, Lift, Var
 from freshview.calculus.types import DOUBLE, INT
 from freshview.errors import TypeProblem, UnsupportedSql
+from freshview.sql.lower.aggregates import bits
 from freshview.sql.lower.aggregates.extremes import beside_extreme, extreme, mode
 from freshview.sql.lower.aggregates.group import Group, present
 from freshview.sql.lower.aggregates.moments import STATISTICS, moment
@@ -65,6 +66,8 @@ def _of_values(fn: str, arguments: list[Val], share: Decimal | None, group: Grou
         return beside_extreme(fn, arguments, group)
     if fn in ("mode", "mode_desc"):
         return mode(argument, group, may_be_empty=may_be_empty, last=fn == "mode_desc")
+    if fn in bits.FUNCTIONS:
+        return bits.of_bits(fn, argument, group)
     if fn in STATISTICS:
         return moment(fn, arguments, group)
     if share is not None:

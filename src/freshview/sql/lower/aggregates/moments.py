@@ -9,36 +9,28 @@ values differ in their first fifteen.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from freshview.calculus.build import ONE, const, mul, sub
-from freshview.calculus.terms import Apply, Expr, Lift, Var
+from freshview.calculus.terms import Apply, Expr, Var
 from freshview.calculus.types import DOUBLE, INT
 from freshview.errors import TypeProblem
-from freshview.sql.lower.aggregates.group import Group, present
+from freshview.sql.lower.aggregates.group import Computed, Group, present
 from freshview.sql.lower.val import Val
 from freshview.sql.lower.values.coerce import coerce
 
 
 @dataclass
-class Moments:
+class Moments(Computed):
     """Sums over the rows in which no argument is NULL, and what is computed of them in order."""
 
-    group: Group
     arguments: tuple[Val, ...]
     guards: tuple[Expr, ...]
-    prefix: list[Expr] = field(default_factory=list)
 
     def power(self, *exponents: int) -> Expr:
         """The sum of x ** i, or of x ** i * y ** j; without exponents, how many rows there are."""
         values = (v.term for v, n in zip(self.arguments, exponents, strict=False) for _ in range(n))
         return self.group.total(*self.guards, *values)
-
-    def let(self, hint: str, body: Expr) -> Var:
-        """A variable with the value of a term."""
-        var = self.group.env.names.fresh(hint)
-        self.prefix.append(Lift(var, body))
-        return Var(var)
 
     def apply(self, fn: str, *args: Expr) -> Var:
         """A variable with the value of a function."""
