@@ -104,6 +104,14 @@ inline bool trunc_date(i64 day, Str unit, i32& out) {
   if (is_word(unit, "WEEK")) return date_of_days(day - weekday(i32(day)), out);
   return out = null<i32>(), true;
 }
+inline bool window_of(i64 x, i64 step, i64 offset, i64 back, i64& out) {
+  i128 rest = (i128(x) - offset) % step;
+  const i128 start = i128(x) - (rest < 0 ? rest + step : rest) - i128(back) * step;
+  return out = i64(start), i128(out) == start && !is_null(out);
+}
+inline bool window_of_time(i64 t, i64 step, i64 offset, i64 back, i64& out) {
+  return window_of(t, step * 1000000, offset * 1000000, back, out) && is_day(day_of(out));
+}
 inline bool trunc_time(Str unit, i64 t, i64& out) {
   i64 step = 0;
   if (is_word(unit, "DAY") || is_word(unit, "DD")) step = DAY;

@@ -70,6 +70,8 @@ PARTIAL: dict[str, tuple[CppType, str]] = {
     "shiftrightunsigned": ("i64", "shift_right_unsigned({0}, {1}, out)"),
     "date_from_unix_date": ("i32", "date_of_days({0}, out)"),
     "trunc": ("i32", "trunc_date({0}, {1}, out)"),
+    "window_of_number": ("i64", "window_of({0}, {1}, {2}, {3}, out)"),
+    "window_of_time": ("i64", "window_of_time({0}, {1}, {2}, {3}, out)"),
     "date_trunc": ("i64", "trunc_time({0}, {1}, out)"),
 }
 """Functions that refuse some values."""

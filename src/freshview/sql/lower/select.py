@@ -20,11 +20,14 @@ from freshview.sql.lower.over.push_down import qualified
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound
 from freshview.sql.lower.select_list import bind_column, select_list
+from freshview.sql.lower.sessions import is_session, sessions
+from freshview.sql.lower.structs import with_fields
 from freshview.sql.lower.val import Val, not_null
 from freshview.sql.lower.windows import within
 from freshview.sql.terms import (
     Aggregate,
     Combined,
+    Derived,
     Item,
     Lifted,
     Literal,
@@ -154,6 +157,7 @@ def _body(query: Select, env: Env) -> Body:
     query, env = qualified(query, env)
     joined = sources(query.sources, env)
     inner = replace(env, scope=joined.scope(env.scope))
+    query = with_fields(query, inner.scope)
     factors = joined.factors
     for condition in (*conjuncts(query.where), *within(query, joined)):
         test = inner.resolve(condition)
@@ -162,6 +166,9 @@ def _body(query: Select, env: Env) -> Body:
         factors = (*factors, inner.condition(test, True))
         known = never_null(test, inner)
         inner = replace(inner, scope=inner.scope.without_null(known))
+    for item in query.sources:
+        if isinstance(item, Derived) and is_session(item):
+            factors = sessions(item, joined, factors, inner)
     outputs = select_list(query, inner)
     grouped = (*query.group, *query.keys)
     clauses = (query.where, query.having, *grouped, *(k.expr for k in query.order))

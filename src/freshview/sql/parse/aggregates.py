@@ -23,6 +23,7 @@ ARGUMENTS: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("bool_and", "every", "bool_or", "some", "any", "count_if"), _ONE),
     **dict.fromkeys(("first", "last", "first_value", "last_value", "any_value"), _ONE),
     **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), _ONE),
+    "regr_model": (2, 20),
     "approx_count_distinct": (1, 2),
     "percentile_cont": _TWO,
     "percentile_approx": (2, 3),

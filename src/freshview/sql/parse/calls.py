@@ -10,6 +10,7 @@ from freshview.errors import TypeProblem
 from freshview.sql.ddl.types import TYPES, read_type
 from freshview.sql.parse.functions import OF_UNITS
 from freshview.sql.parse.node import Node, Readers
+from freshview.sql.parse.time_windows import FIELD
 from freshview.sql.parse.written import EXPRESSIONS
 from freshview.sql.terms import Arith, Call, Case, Cast, Compare, Lifted, Literal, Name, Scalar
 
@@ -138,6 +139,13 @@ def _trim(node: Node) -> Scalar:
     return Call(side, operands if side == "btrim" else operands[::-1], node.at)
 
 
+def _field(node: Node) -> Scalar:
+    """X.start, of a struct that is no name."""
+    node.only("this", "expression")
+    name = Literal(node["expression"].name.lower(), STRING, node.at)
+    return Call(FIELD, (node["this"].scalar(), name), node.at)
+
+
 def _anonymous(node: Node) -> Scalar:
     args = tuple(n.scalar() for n in node.all("expressions"))
     fn, lifts, ring = str(node.raw.this).partition(LIFTS)
@@ -207,4 +215,5 @@ READERS: Readers = {
     "overlay": _overlay,
     "trim": _trim,
     "anonymous": _anonymous,
+    "dot": _field,
 }

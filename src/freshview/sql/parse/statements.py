@@ -29,6 +29,7 @@ from freshview.sql.parse.functions import KEPT, WORDED
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
+from freshview.sql.parse.time_windows import PARTITION, TABLE_FUNCTIONS
 from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
 from freshview.sql.statements import CreateView, Statement
@@ -189,7 +190,7 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     _check_lists(raw, script)
     try:
         parser = _Parser(dialect=Dialect.get_or_raise("spark"))
-        trees = parser.parse(_matched(_lifted(raw, script)), script.text)
+        trees = parser.parse(_windowed(_matched(_lifted(raw, script))), script.text)
     except ParseError as error:
         raise _syntax(error, script) from None
     if len(trees) != 1 or trees[0] is None:
@@ -292,6 +293,47 @@ def _matched(raw: list[RawToken]) -> list[RawToken]:
         if end < len(raw) and raw[end].token_type == TokenType.ON:
             out[end] = _instead(raw[end], TokenType.AND, "AND")
     return out
+
+
+def _windowed(raw: list[RawToken]) -> list[RawToken]:
+    """WINDOW as a name where no named window follows; TABLE and PARTITION BY of table functions.
+
+    The library reads the latter as arguments: SESSION(t, `partition of`(k), DESCRIPTOR(time), gap).
+    """
+    out: list[RawToken] = []
+    closing: list[int] = []
+    for at, token in enumerate(raw):
+        following = raw[at + 1 : at + 3]
+        words = [t.text.upper() for t in following]
+        if token.token_type == TokenType.WINDOW and words[1:] != ["AS"]:
+            token = _instead(token, TokenType.VAR, "window")
+        if token.text.upper() == "SESSION" and words[:1] == ["("]:
+            token = _instead(token, TokenType.VAR, "session")
+        opens = [t.text.lower() for t in raw[max(0, at - 2) : at]]
+        inside = opens[1:] == ["("] and opens[0] in TABLE_FUNCTIONS
+        if inside and token.text.upper() == "TABLE":
+            closing.append(at)
+            continue
+        if closing and token.text.upper() == "PARTITION BY":
+            out.append(_instead(token, TokenType.COMMA, ","))
+            out.append(_instead(token, TokenType.VAR, PARTITION))
+            out.append(_instead(token, TokenType.L_PAREN, "("))
+            continue
+        if closing and token.text.upper() == "DESCRIPTOR" and _is_partitioned(out):
+            comma = out.pop()
+            out += [_instead(comma, TokenType.R_PAREN, ")"), comma]
+        out.append(token)
+    return out
+
+
+def _is_partitioned(raw: list[RawToken]) -> bool:
+    """Whether the parenthesis of a PARTITION BY is still open."""
+    for token in reversed(raw):
+        if token.text == PARTITION:
+            return True
+        if token.text == ")":
+            return False
+    return False
 
 
 def _instead(token: RawToken, kind: TokenType, text: str) -> RawToken:

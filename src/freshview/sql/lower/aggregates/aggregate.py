@@ -12,7 +12,7 @@ from freshview.errors import TypeProblem, UnsupportedSql
 from freshview.sql.lower.aggregates import bits
 from freshview.sql.lower.aggregates.extremes import beside_extreme, extreme, mode
 from freshview.sql.lower.aggregates.group import Group, present
-from freshview.sql.lower.aggregates.moments import STATISTICS, moment
+from freshview.sql.lower.aggregates.moments import STATISTICS, coefficient, moment
 from freshview.sql.lower.aggregates.percentiles import percentile
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.products import product
@@ -68,6 +68,8 @@ def _of_values(fn: str, arguments: list[Val], share: Decimal | None, group: Grou
         return mode(argument, group, may_be_empty=may_be_empty, last=fn == "mode_desc")
     if fn in bits.FUNCTIONS:
         return bits.of_bits(fn, argument, group)
+    if fn == "regr_coefficient":
+        return coefficient(arguments, group)
     if fn in STATISTICS:
         return moment(fn, arguments, group)
     if share is not None:

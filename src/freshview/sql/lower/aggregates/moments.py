@@ -36,16 +36,19 @@ class Moments(Computed):
         """A variable with the value of a function."""
         return self.let(fn, Apply(fn, args))
 
+    def of(self, *chosen: int) -> list[int]:
+        """Exponents: how often each argument stands among the chosen ones."""
+        return [chosen.count(k) for k in range(len(self.arguments))]
+
     def count(self) -> Var:
         """How many rows there are."""
         return self.let("count", self.power())
 
     def spread(self, i: int, j: int) -> Var:
         """The sum of products of two deviations from the mean, times the number of rows."""
-        of_i, of_j = ([int(k == chosen) for k in (0, 1)] for chosen in (i, j))
-        both = [a + b for a, b in zip(of_i, of_j, strict=True)]
-        products = mul(self.power(*both), self.power())
-        spread = self.let("spread", sub(products, mul(self.power(*of_i), self.power(*of_j))))
+        products = mul(self.power(*self.of(i, j)), self.power())
+        means = mul(self.power(*self.of(i)), self.power(*self.of(j)))
+        spread = self.let("spread", sub(products, means))
         return spread if i != j else self.apply("greatest", spread, const(0.0))
 
 
@@ -142,13 +145,28 @@ STATISTICS = {**dict.fromkeys(_OF_ONE, 1), **dict.fromkeys(_OF_TWO, 2)}
 """How many arguments each of them has."""
 
 
-def moment(fn: str, arguments: list[Val], group: Group) -> Val:
-    """One of `STATISTICS` of a group; NULL where it is not defined, as for no rows."""
+def coefficient(arguments: list[Val], group: Group) -> Val:
+    """One number of REGR_MODEL(y, x1, ...): the last argument says which."""
+    *variables, place = arguments
+    m = _moments("regr_model", variables, group)
+    every = range(len(variables))
+    n = m.count()
+    sums = [m.let("sum", m.power(*m.of(i))) for i in every]
+    spreads = [m.apply("div", m.spread(i, j), n) for i in every for j in every if i <= j]
+    var = m.apply("regr_coefficient_of", place.term, n, *sums, *spreads)
+    return Val(var, DOUBLE.or_null(), tuple(m.prefix), (var.name,))
+
+
+def _moments(fn: str, arguments: list[Val], group: Group) -> Moments:
     for v in arguments:
         if not v.type.is_numeric:
             raise TypeProblem(f"{fn.upper()} needs numbers, not {v.type.kind}")
-    values = tuple(coerce(v, DOUBLE) for v in arguments)
-    moments = Moments(group, values, present(arguments))
+    return Moments(group, tuple(coerce(v, DOUBLE) for v in arguments), present(arguments))
+
+
+def moment(fn: str, arguments: list[Val], group: Group) -> Val:
+    """One of `STATISTICS` of a group; NULL where it is not defined, as for no rows."""
+    moments = _moments(fn, arguments, group)
     var = {**_OF_ONE, **_OF_TWO}[fn](moments)
     if fn == "regr_count":
         return Val(var, INT, tuple(moments.prefix))
