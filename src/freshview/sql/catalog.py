@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
+from freshview.calculus.clock import CLOCK
 from freshview.calculus.schema import Query, Relation, row_types
 from freshview.calculus.scope import base_relations, relations
 from freshview.calculus.terms import Expr
@@ -103,6 +104,12 @@ class Catalog:
         """The catalog with parts of a query that is on its way."""
         return replace(self, views={**self.views, **{q.name: q for q in parts}})
 
+    def with_clock(self, query: Query) -> Catalog:
+        """The catalog with the clock, where a query reads it."""
+        if CLOCK.name not in base_relations(query) or self.has(CLOCK.name):
+            return self
+        return self.with_relation(CLOCK)
+
     def with_view(self, query: Query) -> Catalog:
         """The catalog with one more view."""
         self._refuse_second(query.name)
@@ -188,7 +195,7 @@ class Catalog:
 
     def schema(self) -> Schema:
         """The column types of all relations, and of views read as such, for type inference."""
-        types = row_types(self.relations.values(), self._derived().values())
+        types = row_types((CLOCK, *self.relations.values()), self._derived().values())
         return Schema(types, functions=self.functions)
 
     def _refuse_second(self, name: str) -> None:

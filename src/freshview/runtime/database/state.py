@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from freshview.calculus.clock import Steps
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, UnknownName
 from freshview.runtime.database.commit import commit
@@ -43,6 +44,8 @@ class State:
     """The relations that rows have reached."""
     times: EventTimes = field(default_factory=EventTimes)
     """How far the time of streams has come that have one."""
+    clock: Steps = Steps()
+    """How far the clock has been moved that views read as now()."""
     expiry: Expiry = field(default_factory=Expiry)
 
     def view(self, name: str) -> MaintainedView:

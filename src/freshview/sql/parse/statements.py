@@ -18,6 +18,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token as RawToken
 from sqlglot.tokenizer_core import TokenType
 
+from freshview.calculus.clock import CLOCK
 from freshview.depth import deep
 from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSql
 from freshview.sql.ddl.cursor import Cursor
@@ -32,7 +33,7 @@ from freshview.sql.parse.selects import select
 from freshview.sql.parse.time_windows import PARTITION, TABLE_FUNCTIONS
 from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
-from freshview.sql.statements import CreateView, Statement
+from freshview.sql.statements import CreateRelation, CreateView, Statement
 from freshview.sql.terms import Select
 
 GRAMMAR = Grammar(scalar, select)
@@ -146,6 +147,8 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
             return create_relation(cursor, static=False)
         if cursor.accept("TABLE"):
             return create_relation(cursor, static=True)
+        if cursor.accept("CLOCK"):
+            return CreateRelation(CLOCK, None, at, if_missing=True)
         if cursor.accept("TYPE"):
             return create_type(cursor)
         factorized = cursor.accept("FACTORIZED")
