@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import pyarrow as pa
 
+from freshview.calculus.clock import CLOCK, Steps
 from freshview.calculus.schema import Relation
 from freshview.durable.batch_log import Note
 from freshview.errors import FreshviewError
@@ -26,6 +28,9 @@ from freshview.sql import Catalog
 
 TIMES = "times"
 """The key of a note for the watermarks of streams, and how many rows came too late."""
+
+STEPS = "clock"
+"""The key of a note for the steps of the clock."""
 
 SHOWN = "watermarks"
 """The key of a note for the watermarks that the views know."""
@@ -109,6 +114,27 @@ def watermarks(
             changes[relation.name] = table.append_column(COUNT, pa.array([1], pa.int64()))
             known[relation.name] = shown
     return changes, known
+
+
+def steps_in(note: Note) -> Steps:
+    """The steps that the clock had taken at the version of a note."""
+    shown = note.get(STEPS, ())
+    return Steps(tuple((_moment(since), _moment(until)) for since, until in shown))
+
+
+def _moment(shown: str) -> datetime:
+    return datetime.fromisoformat(shown)
+
+
+def step(note: Note, to: object) -> tuple[pa.Table | None, dict[str, object]]:
+    """The rows of the clock when it moves, None if it stands still, and what the note says then."""
+    rows, steps = steps_in(note).to(to)
+    if not rows:
+        return None, {}
+    table = table_of(CLOCK.columns, [row for row, _ in rows], CLOCK.name)
+    counts = pa.array([count for _, count in rows], pa.int64())
+    shown = [[since.isoformat(), until.isoformat()] for since, until in steps.taken]
+    return table.append_column(COUNT, counts), {STEPS: shown}
 
 
 def note_of(times: EventTimes) -> dict[str, object]:

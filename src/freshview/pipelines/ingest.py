@@ -7,17 +7,19 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import Any, Self
 
 import pyarrow as pa
 
+from freshview.calculus.clock import CLOCK
 from freshview.calculus.schema import Relation
 from freshview.durable.batch_log import Note
 from freshview.errors import BadRow, FreshviewError
 from freshview.pipelines.catalog import PipelineCatalog
 from freshview.pipelines.contract import without_violations
 from freshview.pipelines.counted_table import counted_table, deletion_flags, plain_table
-from freshview.pipelines.event_time import SHOWN, in_time, note_of, watermarks
+from freshview.pipelines.event_time import SHOWN, in_time, note_of, step, steps_in, watermarks
 from freshview.pipelines.flow import LOAD_ROWS, Flow
 from freshview.pipelines.keyed_streams import changes_and_events
 from freshview.pipelines.progress import Progress, Totals, prometheus
@@ -156,6 +158,30 @@ class PipelineIngest(PipelineCatalog):
         flags = deletion_flags(relation, deleted, table.num_rows)
         events = table.append_column(DELETED, pa.array(flags, pa.bool_()))
         return self.apply({relation.name: DecodedBatch(events, keyed=True)}, {}, PUSHED)
+
+    @property
+    def clock(self) -> datetime:
+        """Where the clock stands that views read as `now()`; it begins at 1970."""
+        with self.still():
+            return steps_in(self._note).now
+
+    def advance_clock(self, to: datetime) -> int:
+        """Move the clock, by a batch like any other: rows retire, and come into force.
+
+        The step is in the log as rows are, so that a replay takes the same ones.
+        """
+        self.start()
+        with self._lock:
+            self._catch_up(self._running_flow())
+            if CLOCK.name not in self._streams:
+                raise FreshviewError(
+                    "no view of this pipeline reads the clock",
+                    instead="name now() in a condition of a view",
+                )
+            batch, note = step(self._note, to)
+            if batch is None:
+                return self.version
+            return self.apply({CLOCK.name: DecodedBatch(batch)}, note, PUSHED)
 
     def _counted_tables(self, batch: Mapping[str, object]) -> dict[str, pa.Table]:
         """The pushed rows by stream, with counts; names of one stream are merged."""
