@@ -11,6 +11,7 @@ import pytest
 import freshview as fv
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
+from tests.differential.final_worlds import FINAL_SCRIPT, FinalWorld
 from tests.differential.time_worlds import PAIRS, SCHEMA, START, Row, World
 
 VIEWS = ["tumbling", "hopping", "sessions", "recent", "recent_groups", "silent_keys", "same_minute"]
@@ -61,3 +62,18 @@ def test_views_of_a_pipeline_follow_time(spark: Any, tmp_path: Path, native: boo
     with pytest.raises(FreshviewError, match="never goes back"):
         followed.advance_clock(now - timedelta(days=1))
     followed.flow.stop()
+
+
+@pytest.mark.spark
+def test_final_rows_of_a_pipeline(spark: Any, tmp_path: Path) -> None:
+    flow = fv.pipeline(FINAL_SCRIPT, spark, checkpoint=tmp_path / "checkpoint", workers=2).start()
+    world = FinalWorld(3, lambda rows: flow.push({"s": rows}), lambda: flow.view("minutes").rows())
+    world.run(6)
+    flow.stop()
+    flow = fv.pipeline(FINAL_SCRIPT, spark, checkpoint=tmp_path / "checkpoint", workers=2).start()
+    world.change, world.read = (
+        lambda rows: flow.push({"s": rows}),
+        lambda: flow.view("minutes").rows(),
+    )
+    world.run(3)
+    flow.stop()

@@ -7,10 +7,10 @@ views follow it by their deltas, a log replays it, and what a step cannot reach 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, TypeAlias
 
 from freshview.calculus.schema import Column, EventTime, Relation
 from freshview.calculus.types import TIMESTAMP
@@ -28,21 +28,48 @@ CLOCK = Relation(
     time=EventTime("since", promise="until"),
 )
 
-Step: TypeAlias = tuple[datetime, datetime]
+Moment: TypeAlias = int | float | date
+"""A time: where it is a date, days or moments."""
+
+Step: TypeAlias = tuple[Moment, Moment]
+
+_FIRST: dict[str, Moment] = {
+    "int": -(1 << 62),
+    "double": -1e300,
+    "date": date.min,
+    "timestamp": datetime.min,
+}
+"""Before all the rows of a stream, by the type of their times."""
+
+
+def progress_of(stream: Relation) -> Relation:
+    """The steps of a stream's watermark, as those of a clock."""
+    t = stream.columns[stream.time_column or 0].type.not_null()
+    return Relation(
+        f"progress of {stream.name}",
+        (Column("since", t), Column("until", t)),
+        time=EventTime("since", promise="until"),
+    )
+
+
+def steps_from_start(stream: Relation) -> Steps:
+    """No step of a stream's watermark, which is before all rows."""
+    return Steps(first=_FIRST[stream.columns[stream.time_column or 0].type.kind])
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a clock, one behind the other, the first of them from `FIRST`."""
+    """The steps of a clock, one behind the other."""
 
     taken: tuple[Step, ...] = ()
+    first: Moment = FIRST
 
     @property
-    def now(self) -> datetime:
+    def now(self) -> Moment:
         """Where the clock stands."""
-        return self.taken[-1][1] if self.taken else FIRST
+        return self.taken[-1][1] if self.taken else self.first
 
-    def to(self, moment: object) -> tuple[list[tuple[Step, int]], Steps]:
+    def to(self, moment: Moment) -> tuple[list[tuple[Step, int]], Steps]:
         """The rows of the clock that come and go when it moves to a moment, and its steps then.
 
         >>> rows, steps = Steps().to(datetime(2024, 1, 1))
@@ -50,24 +77,30 @@ class Steps:
         ...     ((datetime(2024, 1, 1), datetime(2024, 1, 2)), 1)]
         True
         """
-        if not isinstance(moment, datetime) or moment.tzinfo is not None:
-            raise BadRow(
-                f"the clock cannot be set to {moment!r}", instead="give a datetime without a zone"
-            )
-        if moment < self.now:
-            raise BadRow(
-                f"the clock stands at {self.now}, and never goes back to {moment}",
-                instead="give a later moment",
-            )
         if moment == self.now:
             return [], self
         if len(self.taken) < MOST_STEPS:
             step = (self.now, moment)
-            return [(step, 1)], Steps((*self.taken, step))
-        whole = (FIRST, moment)
-        return [*((step, -1) for step in self.taken), (whole, 1)], Steps((whole,))
+            return [(step, 1)], replace(self, taken=(*self.taken, step))
+        whole = (self.first, moment)
+        rows = [*((step, -1) for step in self.taken), (whole, 1)]
+        return rows, replace(self, taken=(whole,))
 
 
-def steps_of(rows: Sequence[Step]) -> Steps:
-    """The steps that the rows of a clock show."""
-    return Steps(tuple(sorted(rows)))
+def later(steps: Steps, moment: object) -> datetime:
+    """A moment to which a clock may be moved."""
+    if not isinstance(moment, datetime) or moment.tzinfo is not None:
+        raise BadRow(
+            f"the clock cannot be set to {moment!r}", instead="give a datetime without a zone"
+        )
+    if moment < steps.now:  # type: ignore[operator]
+        raise BadRow(
+            f"the clock stands at {steps.now}, and never goes back to {moment}",
+            instead="give a later moment",
+        )
+    return moment
+
+
+def steps_of(rows: Iterable[Sequence[Any]], steps: Steps) -> Steps:
+    """The steps that the rows of a clock show, of one that has not begun yet."""
+    return replace(steps, taken=tuple(sorted((since, until) for since, until in rows)))

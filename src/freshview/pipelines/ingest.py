@@ -19,7 +19,15 @@ from freshview.errors import BadRow, FreshviewError
 from freshview.pipelines.catalog import PipelineCatalog
 from freshview.pipelines.contract import without_violations
 from freshview.pipelines.counted_table import counted_table, deletion_flags, plain_table
-from freshview.pipelines.event_time import SHOWN, in_time, note_of, step, steps_in, watermarks
+from freshview.pipelines.event_time import (
+    SHOWN,
+    in_time,
+    note_of,
+    progress,
+    step,
+    steps_in,
+    watermarks,
+)
 from freshview.pipelines.flow import LOAD_ROWS, Flow
 from freshview.pipelines.keyed_streams import changes_and_events
 from freshview.pipelines.progress import Progress, Totals, prometheus
@@ -258,6 +266,9 @@ class PipelineIngest(PipelineCatalog):
         changes.update(marks)
         if marks:
             note[SHOWN] = shown
+        steps, noted = progress(self._streams, self.catalog, note)
+        changes.update(steps)
+        note.update(noted)
         if not changes:
             return None
         if events:

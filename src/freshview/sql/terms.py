@@ -394,6 +394,7 @@ class Select:
     keys: tuple[Scalar, ...] = ()
     ctes: tuple[Cte, ...] = ()
     window: Interval | Literal | None = None
+    final: bool = False
     ignored: tuple[str, ...] = field(default=(), compare=False)
     """Clauses that change no row, such as hints and SORT BY."""
     at: Place = field(default=NOWHERE, compare=False)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
 
-from freshview.calculus.clock import CLOCK
+from freshview.calculus.clock import CLOCK, later
 from freshview.runtime.database.fork import HalfChanged
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
@@ -45,13 +45,18 @@ class TimedDatabase(ABC):
     def advance(self, stream: str, to: object) -> None:
         """Promise that no row of a stream is before this time, also where none has come so far."""
         with self.still():
-            self.state.times.advance(self.state.stream(stream), to)
+            relation = self.state.stream(stream)
+            self.state.times.advance(relation, to)
+            if relation.name in self.state.progress:
+                self.change_by(lambda: Change(relation, []))  # what is final now comes with it
 
     @property
     def clock(self) -> datetime:
         """Where the clock stands that views read as `now()`; it begins at 1970."""
         with self.still():
-            return self.state.clock.now
+            now = self.state.clock.now
+            assert isinstance(now, datetime)
+            return now
 
     def advance_clock(self, to: datetime) -> None:
         """Move the clock, by a change like any other: rows retire, and come into force.
@@ -61,7 +66,7 @@ class TimedDatabase(ABC):
         with self.still():
             if not self.state.catalog.has(CLOCK.name):
                 self.declare_script("CREATE CLOCK", "<clock>")
-            rows, steps = self.state.clock.to(to)
+            rows, steps = self.state.clock.to(later(self.state.clock, to))
             change = Change(CLOCK, [row for row, _ in rows], counts=[n for _, n in rows])
             if rows:
                 self.change_by(lambda: change)

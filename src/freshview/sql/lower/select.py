@@ -12,6 +12,7 @@ from freshview.sql.lower.cardinality import at_most_one, is_one_row
 from freshview.sql.lower.combined import combined
 from freshview.sql.lower.conditions.null_rejecting import never_null
 from freshview.sql.lower.env import Env, Rows
+from freshview.sql.lower.final import final
 from freshview.sql.lower.group_by import Body, group_by, is_aggregated, refuse_aggregates
 from freshview.sql.lower.joins import sources
 from freshview.sql.lower.order_by import arranged, order_by
@@ -51,6 +52,8 @@ def rows(query: Select, env: Env, *, top: bool = False) -> Rows:
     order, hidden = order_by(query, body, columns, factors)
     keys = tuple(c.var for c in columns) + tuple(b.var for b in hidden)
     term = sum_(keys, product(*factors))
+    if query.final and env.parts is not None:  # kept by its changes: its groups are forgotten
+        term = env.parts.atom(term, {b.var: b.type for b in (*columns, *hidden)})
     return arranged(query, term, columns, order, env, top=top)
 
 
@@ -176,6 +179,9 @@ def _body(query: Select, env: Env) -> Body:
         _refuse_lifted(e)
     grouped_rows = is_aggregated(query, outputs)
     plain = Body(factors, inner, inner, outputs)
+    if query.final:
+        body = group_by(query, factors, inner, outputs) if grouped_rows else plain
+        return replace(body, factors=(*body.factors, *final(query, joined, inner)))
     return with_windows(query, group_by(query, factors, inner, outputs) if grouped_rows else plain)
 
 

@@ -188,6 +188,8 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
             at=script.place(raw[0].start),
         )
+    final = [t.text.upper() for t in raw[-2:]] == ["EMIT", "FINAL"]
+    raw = raw[:-2] if final else raw
     end, window = find_window([_token(t, script) for t in raw])
     raw = raw[:end]
     _check_lists(raw, script)
@@ -200,7 +202,7 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
     query = select(Node(trees[0], script, GRAMMAR, at))
-    return query if window is None else replace(query, window=window)
+    return replace(query, window=window, final=final) if final or window else query
 
 
 def _part(raw: list[RawToken], script: Script, start: int, end: int, head: str) -> Select:
