@@ -11,6 +11,7 @@ from freshview.errors import TypeProblem, UnsupportedSql
 from freshview.sql.lower.cardinality import at_most_one, is_one_row
 from freshview.sql.lower.combined import combined
 from freshview.sql.lower.conditions.null_rejecting import never_null
+from freshview.sql.lower.conditions.temporal import at_present, names_the_present
 from freshview.sql.lower.env import Env, Rows
 from freshview.sql.lower.final import final
 from freshview.sql.lower.group_by import Body, group_by, is_aggregated, refuse_aggregates
@@ -162,13 +163,19 @@ def _body(query: Select, env: Env) -> Body:
     inner = replace(env, scope=joined.scope(env.scope))
     query = with_fields(query, inner.scope)
     factors = joined.factors
+    present: list[Scalar] = []
     for condition in (*conjuncts(query.where), *within(query, joined)):
         test = inner.resolve(condition)
         refuse_aggregates(test, "WHERE")
         refuse_windows(test, "WHERE")
-        factors = (*factors, inner.condition(test, True))
+        if names_the_present(test, inner):
+            present.append(test)
+        else:
+            factors = (*factors, inner.condition(test, True))
         known = never_null(test, inner)
         inner = replace(inner, scope=inner.scope.without_null(known))
+    if present:
+        factors = (*factors, at_present(tuple(present), inner, True))
     for item in query.sources:
         if isinstance(item, Derived) and is_session(item):
             factors = sessions(item, joined, factors, inner)

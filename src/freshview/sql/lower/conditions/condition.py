@@ -45,7 +45,7 @@ def _condition(e: Scalar, env: Env, want: Want) -> Expr:
     if env.known and e in env.known:
         return truth_value(env.known[e], want, env)
     if names_the_present(e, env):
-        return at_present(e, env, want)
+        return at_present((e,), env, want)
     match e:
         case Not(arg):
             return condition(arg, env, None if want is None else not want)
