@@ -11,7 +11,8 @@ import sqlglot
 
 from workloads import NEXMARK, Row
 
-HOP = """SELECT to_timestamp(floor(epoch({time}) / {slide}) * {slide} - {slide} * i)::TIMESTAMP AS s, *
+HOP = """SELECT *,
+  to_timestamp(floor(epoch({time}) / {slide}) * {slide} - {slide} * i)::TIMESTAMP AS s
   FROM {table}, range({count}) AS hops(i) WHERE {time} IS NOT NULL"""
 
 
@@ -25,8 +26,8 @@ COUNTED = (
 )
 IN_ONE_GO = """SELECT bidder, date_time, sum(opens) OVER (
     PARTITION BY bidder ORDER BY date_time ROWS UNBOUNDED PRECEDING) AS g
-  FROM (SELECT *, CASE WHEN date_time <= lag(date_time) OVER (PARTITION BY bidder ORDER BY date_time)
-    + INTERVAL 10 SECOND THEN 0 ELSE 1 END AS opens FROM bid WHERE date_time IS NOT NULL)"""
+  FROM (SELECT *, CASE WHEN date_time <=
+    lag(date_time) OVER (PARTITION BY bidder ORDER BY date_time) + INTERVAL 10 SECOND THEN 0 ELSE 1 END AS opens FROM bid WHERE date_time IS NOT NULL)"""
 
 IN_DUCKDB: dict[str, str] = {
     "q05": COUNTED + "SELECT c.auction, c.n, c.s FROM counted c JOIN "

@@ -65,11 +65,13 @@ def test_a_later_view_is_final_too() -> None:
     [
         ("SELECT k FROM s EMIT FINAL", "without one window of time"),
         (
-            "SELECT window.start FROM s GROUP BY window(ts + INTERVAL '1' DAY, '1 minute') EMIT FINAL",
+            "SELECT window.start FROM s GROUP BY window(ts + INTERVAL '1' DAY, '1 minute') "
+            "EMIT FINAL",
             "over another time than 'ts'",
         ),
         (
-            "SELECT window.start FROM s JOIN s b USING (k) GROUP BY window(s.ts, '1 minute') EMIT FINAL",
+            "SELECT window.start FROM s JOIN s b USING (k) GROUP BY window(s.ts, '1 minute') "
+            "EMIT FINAL",
             "over one stream with a watermark",
         ),
     ],

@@ -28,9 +28,7 @@ class FollowedPipeline:
     def open(self) -> Any:
         settings = FlowSettings(memory=str(self.folder / "memory"), native=self.native)
         checkpoint = self.folder / "checkpoint"
-        flow = fv.pipeline(
-            SCRIPT, self.spark, checkpoint=checkpoint, workers=2, settings=settings
-        )
+        flow = fv.pipeline(SCRIPT, self.spark, checkpoint=checkpoint, workers=2, settings=settings)
         return flow.start()
 
     def reopen(self) -> None:

@@ -19,9 +19,11 @@ SCHEMA = (
 )
 START = datetime(2024, 1, 1)
 
-HOPS = """(SELECT r.*, to_timestamp(floor(epoch(ts) / {slide}) * {slide} - {slide} * i)::TIMESTAMP AS s
+HOPS = """(SELECT r.*,
+  to_timestamp(floor(epoch(ts) / {slide}) * {slide} - {slide} * i)::TIMESTAMP AS s
   FROM r, range({count}) AS hops(i) WHERE ts IS NOT NULL)"""
-SESSIONS = """(SELECT *, min(ts) OVER (PARTITION BY k, g) AS s, max(ts) OVER (PARTITION BY k, g) AS e
+SESSIONS = """(SELECT *, min(ts) OVER (PARTITION BY k, g) AS s,
+    max(ts) OVER (PARTITION BY k, g) AS e
   FROM (SELECT *, sum(new) OVER (PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING) AS g
     FROM (SELECT *, CASE WHEN ts <= lag(ts) OVER (PARTITION BY k ORDER BY ts) + INTERVAL 40 SECOND
       THEN 0 ELSE 1 END AS new FROM (SELECT id, {key} AS k, ts, n, x, name FROM r)
@@ -42,7 +44,8 @@ PAIRS: dict[str, tuple[str, str]] = {
         "WHERE ts IS NOT NULL GROUP BY b, k",
     ),
     "hopping": (
-        "SELECT window, COUNT(x) AS c, AVG(x) AS a FROM r GROUP BY window(ts, '50 seconds', '20 seconds')",
+        "SELECT window, COUNT(x) AS c, AVG(x) AS a FROM r "
+        "GROUP BY window(ts, '50 seconds', '20 seconds')",
         "SELECT s, s + INTERVAL 50 SECOND, COUNT(x), AVG(x) FROM "
         f"{hops(20, 3)} WHERE ts < s + INTERVAL 50 SECOND GROUP BY s",
     ),
@@ -67,13 +70,14 @@ PAIRS: dict[str, tuple[str, str]] = {
         f"SELECT id, k, {BUCKET} AS b, b + {MINUTE} FROM r WHERE ts IS NOT NULL",
     ),
     "tumble_numbers": (
-        "SELECT window_start, window_end, COUNT(*) AS c FROM TUMBLE(TABLE r, DESCRIPTOR(n), 7, 2) t "
+        "SELECT window_start, window_end, COUNT(*) AS c "
+        "FROM TUMBLE(TABLE r, DESCRIPTOR(n), 7, 2) t "
         "GROUP BY window_start, window_end",
         "SELECT (floor((n - 2) / 7) * 7 + 2)::BIGINT AS b, b + 7, COUNT(*) FROM r GROUP BY b",
     ),
     "hop_joined": (
-        "SELECT a.window_start, COUNT(*) AS c FROM HOP(TABLE r, DESCRIPTOR(ts), INTERVAL '30' SECOND,"
-        " INTERVAL '1' MINUTE) a JOIN r b ON a.k = b.k AND b.x = 1 GROUP BY a.window_start",
+        "SELECT a.window_start, COUNT(*) AS c FROM "
+        "HOP(TABLE r, DESCRIPTOR(ts), INTERVAL '30' SECOND, INTERVAL '1' MINUTE) a JOIN r b ON a.k = b.k AND b.x = 1 GROUP BY a.window_start",
         f"SELECT a.s, COUNT(*) FROM {hops(30, 2)} a JOIN r b ON a.k = b.k AND b.x = 1 GROUP BY a.s",
     ),
     "sessions": (

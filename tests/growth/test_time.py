@@ -24,7 +24,9 @@ pytestmark = [
 ]
 
 START = datetime(2024, 1, 1)
-SCHEMA = "CREATE STREAM r (k INT PRIMARY KEY, a INT NOT NULL, ts TIMESTAMP NOT NULL, w INT NOT NULL);"
+SCHEMA = (
+    "CREATE STREAM r (k INT PRIMARY KEY, a INT NOT NULL, ts TIMESTAMP NOT NULL, w INT NOT NULL);"
+)
 OF_ROWS = {
     "window": "SELECT window.start, a, SUM(w) AS s, MAX(w) AS m, AVG(w) AS v FROM r "
     "GROUP BY window(ts, '10 minutes'), a",

@@ -292,9 +292,7 @@ def _floors_of(e: Expr, stream: Relation, mark: Expr, exact: Set[str]) -> dict[s
             return {}
 
 
-def _with_raised(
-    floors: dict[str, Expr], tests: Iterable[Cmp], exact: Set[str]
-) -> dict[str, Expr]:
+def _with_raised(floors: dict[str, Expr], tests: Iterable[Cmp], exact: Set[str]) -> dict[str, Expr]:
     """Floors with those of variables that tests compare with them."""
     tests, raised = list(tests), True
     while raised:

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from freshview.calculus.check import Schema
-from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
 from freshview.calculus.clock import CLOCK, progress_of
+from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
 from freshview.calculus.schema import Query, Relation, row_types
 from freshview.calculus.scope import base_relations, relations
 from freshview.calculus.terms import Expr

@@ -41,7 +41,9 @@ def _solved(a: list[list[float]], b: list[float]) -> list[float] | None:
         own: list[float] = []
         for j in range(i + 1):
             other = own if j == i else low[j]
-            rest = row[j] * scale[i] * scale[j] - sum(p * q for p, q in zip(own, other, strict=False))
+            rest = row[j] * scale[i] * scale[j] - sum(
+                p * q for p, q in zip(own, other, strict=False)
+            )
             if j < i:
                 own.append(rest / low[j][j])
             elif rest > DEPENDENT:

@@ -213,7 +213,8 @@ def open_first_rows(s: FirstRows, scope: CppScope) -> Opened:
     key = f"const {entry}& k"
     opener = (
         f"first_rows<{str(s.descending).lower()}, {s.nulls}>(e.arena, {tree}, {s.limit}, "
-        f"[&]({key}, bool in) {{ FR_VISIT(1); {_beyond(s.search, 'k', scope)} {_begun(s, scope)} }}, "
+        f"[&]({key}, bool in) {{ FR_VISIT(1); {_beyond(s.search, 'k', scope)} "
+        f"{_begun(s, scope)} }}, "
         f"[&]({key}) {{ (void)k; return {absent}; }}, "
         f"[&]({key}, const Sum_{t.name}& v) {{ {count} }}, "
         f"[&](const {entry}& {s.row}, i64 n{s.row}) {{"

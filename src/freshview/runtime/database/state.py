@@ -44,7 +44,7 @@ class State:
     """The relations that rows have reached."""
     times: EventTimes = field(default_factory=EventTimes)
     """How far the time of streams has come that have one."""
-    clock: Steps = Steps()
+    clock: Steps = field(default_factory=Steps)
     """How far the clock has been moved that views read as now()."""
     progress: dict[str, Steps] = field(default_factory=dict)
     """The steps of the watermarks that views read, by stream."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
 
 from freshview.calculus.clock import CLOCK, later
-from freshview.runtime.database.fork import HalfChanged
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.event_time import StreamTime
@@ -20,7 +18,6 @@ class TimedDatabase(ABC):
     """The part of a database that knows of time."""
 
     state: State
-    lock: threading.RLock | HalfChanged  # type: ignore[valid-type]
 
     @abstractmethod
     def still(self) -> AbstractContextManager[int]:

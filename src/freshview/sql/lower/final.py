@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from freshview.calculus.clock import progress_of
-from freshview.calculus.terms import Cmp, Expr, Rel, Var
+from freshview.calculus.terms import Cmp, Expr, Op, Rel, Var
 from freshview.errors import UnsupportedSql
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.joined import Joined
-from freshview.sql.lower.sessions import is_session
 from freshview.sql.lower.products import closed
 from freshview.sql.lower.scope import FromItem
+from freshview.sql.lower.sessions import is_session
 from freshview.sql.terms import Call, Derived, Item, Ref, Scalar, Select, Table
 from freshview.sql.walk import inside
 
@@ -20,8 +20,9 @@ def final(query: Select, joined: Joined, env: Env) -> tuple[Expr, ...]:
     timed = [i for i in joined.items if i.time is not None]
     if len(windows) != 1 or len(timed) != 1 or not query.group:
         raise UnsupportedSql(
-            "EMIT FINAL without one window of time, over one stream with a watermark, is not supported",
-            instead="GROUP BY window(time, '1 minute'), and declare WATERMARK FOR time in the stream",
+            "EMIT FINAL without one window of time, over one stream with a watermark, is not "
+            "supported",
+            instead="GROUP BY window(time, '1 minute'), and declare WATERMARK FOR time",
             at=query.at,
         )
     [window], [item] = windows, timed
@@ -36,14 +37,13 @@ def final(query: Select, joined: Joined, env: Env) -> tuple[Expr, ...]:
     end = next(i for i in joined.items if i.alias == window.alias).columns[1]
     since, until = env.names.fresh("since"), env.names.fresh("until")
     progress = progress_of(env.catalog.relation(stream))
-    open_, passed = (">=", "<") if is_session(window) else (">", "<=")
+    # A row at the very end of a session, a gap behind its last one, still belongs to it.
+    ends: tuple[Op, Op] = (">=", "<") if is_session(window) else (">", "<=")
+    open_, passed = ends
     env.notes[
         f"rows are shown once the watermark of {stream} has passed the end of their window"
     ] = None
-    tests = (
-        Cmp(open_, Var(end.var), Var(since)),  # type: ignore[arg-type]
-        Cmp(passed, Var(end.var), Var(until)),  # type: ignore[arg-type]
-    )
+    tests = (Cmp(open_, Var(end.var), Var(since)), Cmp(passed, Var(end.var), Var(until)))
     return (closed(Rel(progress.name, (since, until)), *tests),)
 
 

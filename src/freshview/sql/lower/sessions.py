@@ -70,7 +70,9 @@ class _Times:
         other = self.env.names.fresh("near")
         early, late = (edge, other) if last else (other, edge)
         near = (Cmp("<", Var(early), Var(late)), Cmp(">=", self.after_gap(early), Var(late)))
-        return mul(exists(self.at(edge)), no_row(sum_(self.keys, self.at(other, *near)), self.env.names))
+        return mul(
+            exists(self.at(edge)), no_row(sum_(self.keys, self.at(other, *near)), self.env.names)
+        )
 
     def bound(self, *, last: bool) -> tuple[str, Expr]:
         """The first or last time of the session of a row."""
@@ -80,7 +82,9 @@ class _Times:
         return edge, top(self.keys, (Order(edge, not last),), 1, rows)
 
 
-def sessions(item: Derived, joined: Joined, factors: tuple[Expr, ...], env: Env) -> tuple[Expr, ...]:
+def sessions(
+    item: Derived, joined: Joined, factors: tuple[Expr, ...], env: Env
+) -> tuple[Expr, ...]:
     """The rows with the start and the end of their sessions; those without a time go."""
     query = item.query
     assert query.window is not None
@@ -117,4 +121,3 @@ def _variable(e: Scalar, own: list[Expr], factors: tuple[Expr, ...], env: Env) -
     var = env.names.fresh("key")
     own += assign(var, v, env.catalog.functions)
     return var
-

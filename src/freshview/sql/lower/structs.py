@@ -1,4 +1,4 @@
-"""Structs: columns whose names begin with that of the struct and a point, as Arrow flattens them."""
+"""Structs: columns whose names begin with that of the struct and a point, as in flat Arrow."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ tokens. A lifting function, [f: Ring](x), is made one name before the parser see
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -30,7 +31,8 @@ from freshview.sql.parse.functions import KEPT, WORDED
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
-from freshview.sql.parse.time_windows import PARTITION, TABLE_FUNCTIONS
+from freshview.sql.parse.table_calls import PlacedCall, find_table_calls
+from freshview.sql.parse.window_words import window_words
 from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
 from freshview.sql.statements import CreateRelation, CreateView, Statement
@@ -84,10 +86,38 @@ def parse_with_ends(text: str, file: str = "<text>") -> list[tuple[Statement, in
     for end in range(len(raw) + 1):
         if end == len(raw) or raw[end].token_type == TokenType.SEMICOLON:
             if end > start:
-                statement = _statement(raw[start:end], script.tokens[start:end], script)
+                tokens = script.tokens[start:end]
+                calls = find_table_calls(tokens)
+                words = _named(raw[start:end], calls)
+                tokens = [_token(t, script) for t in words] if calls else tokens
+                statement = _with_calls(_statement(words, tokens, script), calls)
                 statements.append((statement, raw[start].start, raw[end - 1].end + 1))
             start = end + 1
     return statements
+
+
+def _named(raw: list[RawToken], calls: Sequence[PlacedCall]) -> list[RawToken]:
+    """The tokens with each call of a table function as one name."""
+    out: list[RawToken] = []
+    done = 0
+    for placed in calls:
+        first, last = raw[placed.begin], raw[placed.end - 1]
+        place = (first.line, first.col, first.start, last.end)
+        out += [*raw[done : placed.begin], RawToken(TokenType.IDENTIFIER, placed.call.name, *place)]
+        done = placed.end
+    return [*out, *raw[done:]]
+
+
+def _with_calls(statement: Statement, calls: Sequence[PlacedCall]) -> Statement:
+    if not calls:
+        return statement
+    if not isinstance(statement, CreateView):
+        raise UnsupportedSql(
+            f"{calls[0].call.function}() is not supported in a statement that is no view",
+            instead="declare a view of it, and read that",
+            at=calls[0].call.at,
+        )
+    return replace(statement, calls=tuple({p.call.name: p.call for p in calls}.values()))
 
 
 def _whole_texts(raw: list[RawToken], text: str) -> list[RawToken]:
@@ -300,45 +330,15 @@ def _matched(raw: list[RawToken]) -> list[RawToken]:
     return out
 
 
+_SIGNS = {",": TokenType.COMMA, "(": TokenType.L_PAREN, ")": TokenType.R_PAREN}
+
+
 def _windowed(raw: list[RawToken]) -> list[RawToken]:
-    """WINDOW as a name where no named window follows; TABLE and PARTITION BY of table functions.
-
-    The library reads the latter as arguments: SESSION(t, `partition of`(k), DESCRIPTOR(time), gap).
-    """
-    out: list[RawToken] = []
-    closing: list[int] = []
-    for at, token in enumerate(raw):
-        following = raw[at + 1 : at + 3]
-        words = [t.text.upper() for t in following]
-        if token.token_type == TokenType.WINDOW and words[1:] != ["AS"]:
-            token = _instead(token, TokenType.VAR, "window")
-        if token.text.upper() == "SESSION" and words[:1] == ["("]:
-            token = _instead(token, TokenType.VAR, "session")
-        opens = [t.text.lower() for t in raw[max(0, at - 2) : at]]
-        inside = opens[1:] == ["("] and opens[0] in TABLE_FUNCTIONS
-        if inside and token.text.upper() == "TABLE":
-            closing.append(at)
-            continue
-        if closing and token.text.upper() == "PARTITION BY":
-            out.append(_instead(token, TokenType.COMMA, ","))
-            out.append(_instead(token, TokenType.VAR, PARTITION))
-            out.append(_instead(token, TokenType.L_PAREN, "("))
-            continue
-        if closing and token.text.upper() == "DESCRIPTOR" and _is_partitioned(out):
-            comma = out.pop()
-            out += [_instead(comma, TokenType.R_PAREN, ")"), comma]
-        out.append(token)
-    return out
-
-
-def _is_partitioned(raw: list[RawToken]) -> bool:
-    """Whether the parenthesis of a PARTITION BY is still open."""
-    for token in reversed(raw):
-        if token.text == PARTITION:
-            return True
-        if token.text == ")":
-            return False
-    return False
+    """The tokens with windows of time as calls that the library reads."""
+    return [
+        _instead(raw[i], _SIGNS.get(text, TokenType.VAR), text) if text else raw[i]
+        for i, text in window_words([t.text for t in raw])
+    ]
 
 
 def _instead(token: RawToken, kind: TokenType, text: str) -> RawToken:

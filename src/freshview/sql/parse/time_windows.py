@@ -96,9 +96,7 @@ def _is_struct(e: Scalar, names: set[str]) -> bool:
     return isinstance(e, Name) and e.table is None and e.name.lower() in names
 
 
-def _keys(
-    e: Scalar, call: Call, names: set[str], *parts: str
-) -> tuple[Scalar, ...]:
+def _keys(e: Scalar, call: Call, names: set[str], *parts: str) -> tuple[Scalar, ...]:
     """A window as its columns, and any other expression over them."""
     if e == call or _is_struct(e, names):
         return tuple(Name(part, call.fn, e.at) for part in parts or PARTS)
@@ -164,7 +162,9 @@ def _source(call: Call, keys: tuple[Scalar, ...]) -> From:
         return session(time, lengths[0], keys, call.fn, call.at)
     if len(lengths) > 3:
         raise SyntaxProblem("WINDOW takes a time, a length, a slide and an offset", at=call.at)
-    return hopping(time, lengths[0], (lengths[1:2] or lengths[:1])[0], lengths[2:], call.fn, call.at)
+    return hopping(
+        time, lengths[0], (lengths[1:2] or lengths[:1])[0], lengths[2:], call.fn, call.at
+    )
 
 
 # -- the items in FROM -----------------------------------------------------------------------------
@@ -234,7 +234,11 @@ def table_function(node: Node, alias: str) -> Derived:
         arguments[1].refuse("this time of rows", "write DESCRIPTOR(column)")
     time = arguments[1].all("expressions")[0].scalar()
     spans = [_span(n.scalar(), node.at) for n in arguments[2:]]
-    if not {"tumble": 1, "hop": 2, "session": 1}[fn] <= len(spans) <= len(_FORMS[fn].split(",")) - 2:
+    if (
+        not {"tumble": 1, "hop": 2, "session": 1}[fn]
+        <= len(spans)
+        <= len(_FORMS[fn].split(",")) - 2
+    ):
         call.refuse(f"this {fn.upper()}", f"write {_FORMS[fn]}")
     match fn:
         case "tumble":
@@ -244,7 +248,7 @@ def table_function(node: Node, alias: str) -> Derived:
         case _:
             window = session(time, spans[0], keys, "window", node.at)
     bounds = (Item(Name(p, "window", node.at), f"window_{p}", node.at) for p in PARTS)
-    items = (Star(None, at=node.at), *bounds)
+    items: tuple[Item | Star, ...] = (Star(None, at=node.at), *bounds)
     query = Select(items, (source, window), at=node.at)
     return Derived(query, alias, (), node.at)
 
@@ -314,4 +318,3 @@ def _seconds(words: list[str]) -> int | None:
             return None
         total += int(count) * factor * (DAY if unit == "days" else 1)
     return total
-

@@ -23,7 +23,9 @@ def of_bits(fn: str, argument: Val, group: Group) -> Val:
     bits = Computed(group)
     n = bits.let("count", group.total(*argument.present))
     pairs = [
-        bits.let("pair", group.total(*argument.present, Apply("bit_pair", (argument.term, const(i)))))
+        bits.let(
+            "pair", group.total(*argument.present, Apply("bit_pair", (argument.term, const(i))))
+        )
         for i in range(32)
     ]
     answer = Apply(f"{fn}_of_counts", (n, *pairs))
