@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -27,7 +28,8 @@ COUNTED = (
 IN_ONE_GO = """SELECT bidder, date_time, sum(opens) OVER (
     PARTITION BY bidder ORDER BY date_time ROWS UNBOUNDED PRECEDING) AS g
   FROM (SELECT *, CASE WHEN date_time <=
-    lag(date_time) OVER (PARTITION BY bidder ORDER BY date_time) + INTERVAL 10 SECOND THEN 0 ELSE 1 END AS opens FROM bid WHERE date_time IS NOT NULL)"""
+    lag(date_time) OVER (PARTITION BY bidder ORDER BY date_time) + INTERVAL 10 SECOND
+    THEN 0 ELSE 1 END AS opens FROM bid WHERE date_time IS NOT NULL)"""
 
 IN_DUCKDB: dict[str, str] = {
     "q05": COUNTED + "SELECT c.auction, c.n, c.s FROM counted c JOIN "
@@ -109,3 +111,30 @@ def changes(batch: list[tuple[str, Row, int]]) -> dict[str, list[tuple[Row, int]
     for table, row, count in batch:
         out.setdefault(table, []).append((row, count))
     return out
+
+
+def page() -> str:
+    """The page of the docs: which query runs where, with what it is about."""
+    rows = [
+        f"| {name} | {path.read_text().splitlines()[0].removeprefix('-- ')} "
+        f"| {'DuckDB in other words' if name in IN_DUCKDB else 'DuckDB'} |"
+        for name, path in NEXMARK.queries().items()
+    ]
+    return "\n".join([HEAD, *rows, ""])
+
+
+HEAD = f"""# Nexmark
+
+An auction house of people, auctions and bids, and {len(queries())} queries over them, in our own
+words (`workloads/nexmark`). Each is kept by deltas on the reference engine, on kernels and on
+Spark, with NULLs, ties, times out of order and deletions, and equals DuckDB after every batch
+(`tests/differential/test_nexmark.py`). This page is written by
+`python -m tests.differential.nexmark`; a test compares it.
+
+Where Nexmark asks for the time of processing, rows bring the time at which they arrived.
+
+| query | | compared with |
+|---|---|---|"""
+
+if __name__ == "__main__":
+    Path("docs/reference/nexmark.md").write_text(page())

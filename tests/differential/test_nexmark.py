@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import freshview
-from tests.differential.nexmark import House, bag, changes, queries
+from tests.differential.nexmark import House, bag, changes, page, queries
 from workloads import NEXMARK
 
 NAMES = list(queries())
@@ -32,6 +32,10 @@ def run(names: Sequence[str], batches: int, live: int, **options: Any) -> None:
             assert rows == house.rows(name), name
             filled |= {name} if rows else set()
     assert filled == set(names)
+
+
+def test_the_page_is_that_of_the_queries() -> None:
+    assert PAGE.read_text() == page()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -77,7 +77,8 @@ PAIRS: dict[str, tuple[str, str]] = {
     ),
     "hop_joined": (
         "SELECT a.window_start, COUNT(*) AS c FROM "
-        "HOP(TABLE r, DESCRIPTOR(ts), INTERVAL '30' SECOND, INTERVAL '1' MINUTE) a JOIN r b ON a.k = b.k AND b.x = 1 GROUP BY a.window_start",
+        "HOP(TABLE r, DESCRIPTOR(ts), INTERVAL '30' SECOND, INTERVAL '1' MINUTE) a "
+        "JOIN r b ON a.k = b.k AND b.x = 1 GROUP BY a.window_start",
         f"SELECT a.s, COUNT(*) FROM {hops(30, 2)} a JOIN r b ON a.k = b.k AND b.x = 1 GROUP BY a.s",
     ),
     "sessions": (

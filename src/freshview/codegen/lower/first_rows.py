@@ -68,7 +68,9 @@ def first_rows_of(e: Top, bound: Set[str]) -> Choice | None:
     parts = addends(e.body)
     for i, part in enumerate(parts):
         tests = tuple(f for f in factors(part) if isinstance(f, Cmp) and ins(f) <= bound)
-        ends = tuple(f for f in factors(part) if order and _begins(f, order[0], bound))
+        ends = tuple(
+            f for f in factors(part) if isinstance(f, Cmp) and order and _begins(f, order[0], bound)
+        )
         others = [f for f in factors(part) if f not in tests and f not in ends]
         head = others[0] if len(others) == 1 else None
         atom = head.body if isinstance(head, Exists) else head
@@ -80,9 +82,9 @@ def first_rows_of(e: Top, bound: Set[str]) -> Choice | None:
     return None
 
 
-def _begins(f: Expr, first: Order, bound: Set[str]) -> bool:
+def _begins(f: Cmp, first: Order, bound: Set[str]) -> bool:
     """Whether a test of the first variable holds, in the order, from some value on."""
-    if not isinstance(f, Cmp) or ins(f) <= bound or not ins(f) <= {first.var, *bound}:
+    if ins(f) <= bound or not ins(f) <= {first.var, *bound}:
         return False
     return side(f, {first.var: 1}) == (-1 if first.descending else 1)
 
