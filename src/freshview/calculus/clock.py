@@ -61,13 +61,13 @@ def steps_from_start(stream: Relation) -> Steps:
 class Steps:
     """The steps of a clock, one behind the other."""
 
-    taken: tuple[Step, ...] = ()
+    each: tuple[Step, ...] = ()
     first: Moment = FIRST
 
     @property
     def now(self) -> Moment:
         """Where the clock stands."""
-        return self.taken[-1][1] if self.taken else self.first
+        return self.each[-1][1] if self.each else self.first
 
     def to(self, moment: Moment) -> tuple[list[tuple[Step, int]], Steps]:
         """The rows of the clock that come and go when it moves to a moment, and its steps then.
@@ -79,12 +79,12 @@ class Steps:
         """
         if moment == self.now:
             return [], self
-        if len(self.taken) < MOST_STEPS:
+        if len(self.each) < MOST_STEPS:
             step = (self.now, moment)
-            return [(step, 1)], replace(self, taken=(*self.taken, step))
+            return [(step, 1)], replace(self, each=(*self.each, step))
         whole = (self.first, moment)
-        rows = [*((step, -1) for step in self.taken), (whole, 1)]
-        return rows, replace(self, taken=(whole,))
+        rows = [*((step, -1) for step in self.each), (whole, 1)]
+        return rows, replace(self, each=(whole,))
 
 
 def later(steps: Steps, moment: object) -> datetime:
@@ -103,4 +103,4 @@ def later(steps: Steps, moment: object) -> datetime:
 
 def steps_of(rows: Iterable[Sequence[Any]], steps: Steps) -> Steps:
     """The steps that the rows of a clock show, of one that has not begun yet."""
-    return replace(steps, taken=tuple(sorted((since, until) for since, until in rows)))
+    return replace(steps, each=tuple(sorted((since, until) for since, until in rows)))

@@ -155,7 +155,7 @@ def _step_rows(relation: Relation, rows: list[tuple[Step, int]]) -> pa.Table:
 
 
 def _shown(steps: Steps) -> list[list[object]]:
-    return [[show_moment(since), show_moment(until)] for since, until in steps.taken]
+    return [[show_moment(since), show_moment(until)] for since, until in steps.each]
 
 
 def progress(
@@ -173,8 +173,8 @@ def progress(
         if marks.name not in streams or time is None or time.watermark is None:
             continue
         shown = known.get(relation.name, ())
-        taken = [[read_moment(m, relation) for m in pair] for pair in shown]
-        rows, steps = steps_of(taken, steps_from_start(relation)).to(time.watermark)
+        pairs = [[read_moment(m, relation) for m in pair] for pair in shown]
+        rows, steps = steps_of(pairs, steps_from_start(relation)).to(time.watermark)
         if rows:
             tables[marks.name] = _step_rows(marks, rows)
             known[relation.name] = _shown(steps)

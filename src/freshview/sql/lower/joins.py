@@ -22,7 +22,7 @@ from freshview.sql.lower.pivots import pivoted, unpivoted
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.row_sets import is_set
 from freshview.sql.lower.scope import Bound, FromItem, Scope, hint
-from freshview.sql.lower.sessions import is_session, session_columns
+from freshview.sql.lower.time.sessions import is_session, session_columns
 from freshview.sql.terms import (
     Combined,
     Compare,

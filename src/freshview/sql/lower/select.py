@@ -13,7 +13,6 @@ from freshview.sql.lower.combined import combined
 from freshview.sql.lower.conditions.null_rejecting import never_null
 from freshview.sql.lower.conditions.temporal import at_present, names_the_present
 from freshview.sql.lower.env import Env, Rows
-from freshview.sql.lower.final import final
 from freshview.sql.lower.group_by import Body, group_by, is_aggregated, refuse_aggregates
 from freshview.sql.lower.joins import sources
 from freshview.sql.lower.order_by import arranged, order_by
@@ -23,10 +22,11 @@ from freshview.sql.lower.over.push_down import qualified
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound
 from freshview.sql.lower.select_list import bind_column, select_list
-from freshview.sql.lower.sessions import is_session, sessions
 from freshview.sql.lower.structs import with_fields
+from freshview.sql.lower.time.final import final
+from freshview.sql.lower.time.sessions import is_session, sessions
+from freshview.sql.lower.time.windows import within
 from freshview.sql.lower.val import Val, not_null
-from freshview.sql.lower.windows import within
 from freshview.sql.terms import (
     Aggregate,
     Combined,

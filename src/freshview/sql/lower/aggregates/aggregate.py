@@ -60,6 +60,10 @@ def _of_values(fn: str, arguments: list[Val], share: Decimal | None, group: Grou
     if fn in ("count", "approx_count_distinct"):
         var = group.env.names.fresh("count")
         return Val(Var(var), INT, (Lift(var, group.total(*present(arguments))),))
+    if fn == "regr_model":
+        raise UnsupportedSql(
+            "REGR_MODEL here is not supported", instead="select it, or one of its fields, of groups"
+        )
     if fn in _PICKS:
         return extreme(_PICKS[fn], argument, group, may_be_empty=may_be_empty)
     if fn in ("min_by", "max_by"):

@@ -9,7 +9,7 @@ from freshview.sql.lower.env import Env
 from freshview.sql.lower.joined import Joined
 from freshview.sql.lower.products import closed
 from freshview.sql.lower.scope import FromItem
-from freshview.sql.lower.sessions import is_session
+from freshview.sql.lower.time.sessions import is_session
 from freshview.sql.terms import Call, Derived, Item, Ref, Scalar, Select, Table
 from freshview.sql.walk import inside
 
