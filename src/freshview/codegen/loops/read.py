@@ -311,8 +311,7 @@ class _Reader(Parts):
             others = self.name()
             self.tokens.expect("by")
             wanted = read_columns(self.tokens)
-        ends = self.tests() if self.tokens.accept("from") else ()
-        how = (limit, descending, nulls, payload, once)
+        ends, how = self.begins(), (limit, descending, nulls, payload, once)
         return FirstRows(row, search, *how, self.block(), others, wanted, ends)
 
     def choose(self) -> Stmt:
