@@ -140,10 +140,12 @@ struct Arg {
   Arg(Kind k, u8, Str x) : kind(k), is_set(true), text(x) {}
 };
 
+constexpr int FAULT_ARGS = 4;
+
 // The first call of a batch that had no answer: which function, and its arguments. Texts are copies.
 struct Fault {
   const char* fn = nullptr;
-  Arg args[3];
+  Arg args[FAULT_ARGS];
 
   void free_texts();
 };
