@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +37,8 @@ from freshview.spark.probe import check_workers
 from freshview.spark.session import active, session
 
 if TYPE_CHECKING:
+    from freshview.pipelines.signals import SignalView
+    from freshview.signal.language.events import EventOperators
     from freshview.spark.types import SparkSession
 
 
@@ -65,8 +67,31 @@ class Pipeline(PipelineIngest):
         self._user_session = spark
         self._spark: SparkSession | None = spark
         self._home = Path()
+        self._signals: list[SignalView] = []
         self._discarded = False
         """Whether it has stopped without a checkpoint."""
+
+    # -- signals -----------------------------------------------------------------------------------
+
+    def signal(
+        self,
+        plan: EventOperators,
+        inputs: str | Mapping[str, str],
+        *,
+        view: str,
+        workers: int | None = None,
+    ) -> SignalView:
+        """Let a signal query follow views, before the start; its result is the view of a name.
+
+        `inputs` has the view of each source, or that of the only one. Views that are declared later
+        read the result, and another query may follow them.
+        """
+        from freshview.pipelines.signals import SignalView
+
+        self._refuse_late()
+        signal = SignalView(self, plan, inputs, view, {"workers": workers})
+        self._signals.append(signal)
+        return signal
 
     # -- life cycle --------------------------------------------------------------------------------
 
@@ -109,6 +134,8 @@ class Pipeline(PipelineIngest):
             mine = identity(program, self.catalog, checked, by_key)
             claim(self._home, mine, sync=self._sync)
             self._begin(program, kept)
+            for signal in self._signals:
+                signal.begin(self.spark)
             sources = inputs(self.catalog, list(self._streams), self.folder)
             self._feed = Feed(self, sources, self._note, follow)
             self._feed.start()
@@ -255,6 +282,8 @@ class Pipeline(PipelineIngest):
 
     def _end(self) -> None:
         with self._lock:
+            for signal in self._signals:
+                signal.close()
             if self._flow is not None:
                 self._flow.close()
                 self._flow = None
