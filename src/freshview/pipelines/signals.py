@@ -8,6 +8,7 @@ what the query says.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from freshview.calculus.schema import Query
-from freshview.errors import FreshviewError
+from freshview.errors import FreshviewError, FreshviewWarning
 from freshview.signal.execute.events import Events
 from freshview.signal.language.events import EventOperators
 from freshview.signal.linked.over import Linked, sources_of
@@ -107,7 +108,11 @@ class _Host:
         """Tell who follows a version that is in all the views."""
         changed = [n for n, parts in self._parts.items() if parts and parts[-1][0] == version]
         for callback in dict.fromkeys(c for n in changed for c in self._callbacks[n]):
-            callback(version, pa.table({}))
+            try:
+                callback(version, pa.table({}))
+            except FreshviewError as e:
+                message = f"a signal does not follow version {version} of its views: {e}"
+                warnings.warn(message, FreshviewWarning, stacklevel=2)
         for name in self._parts:
             self._parts[name] = [p for p in self._parts[name] if p[0] > version]
 
