@@ -27,6 +27,8 @@ from freshview.pipelines.keyed_streams import keyed_streams
 from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.program import program_of
 from freshview.program.terms import Program
+from freshview.runtime.database.session import alone
+from freshview.runtime.database.table_calls import PlannedCall, may_call, plan_call
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.emitter import Emitter, UnreadableView
 from freshview.spark.io.feed import Feed
@@ -35,6 +37,8 @@ from freshview.spark.io.load import load_tables
 from freshview.spark.io.sources import check_paths, inputs
 from freshview.spark.probe import check_workers
 from freshview.spark.session import active, session
+from freshview.sql.parse.statements import parse_with_ends
+from freshview.sql.statements import CreateView
 
 if TYPE_CHECKING:
     from freshview.pipelines.signals import SignalView
@@ -92,6 +96,40 @@ class Pipeline(PipelineIngest):
         signal = SignalView(self, plan, inputs, view, {"workers": workers})
         self._signals.append(signal)
         return signal
+
+    def declare(self, sql: str, file: str = "<text>") -> None:
+        """Declare more streams, tables and views, before the start.
+
+        Each call of a table function over signals is a view of its own, which is called as the call
+        is written.
+        """
+        if not may_call(sql):
+            super().declare(sql, file)
+            return
+        before = self.catalog, dict(self.queries)
+        parts: tuple[list[Any], ...] = (self._signals, self._sinks, self._listeners)
+        sizes = [len(part) for part in parts]
+        try:
+            for statement, begin, end in parse_with_ends(sql, file):
+                for call in statement.calls if isinstance(statement, CreateView) else ():
+                    if not self.catalog.has(call.name):
+                        self._call(plan_call(call, self.catalog))
+                super().declare(alone(sql, begin, end), file)
+        except BaseException:
+            self.catalog, self.queries = before
+            for part, size in zip(parts, sizes, strict=True):
+                del part[size:]
+            raise
+
+    def _call(self, planned: PlannedCall) -> None:
+        if planned.projected:
+            super().declare(planned.projected)
+        try:
+            self.signal(
+                planned.plan, planned.input, view=planned.call.name, workers=self.options.workers
+            )
+        except FreshviewError as e:
+            raise e.located(planned.call.at) from None
 
     # -- life cycle --------------------------------------------------------------------------------
 

@@ -105,11 +105,14 @@ class _Host:
             self._parts[name].append((version, part))
 
     def _deliver(self, version: int) -> None:
-        """Tell who follows a version that is in all the views."""
-        changed = [n for n, parts in self._parts.items() if parts and parts[-1][0] == version]
+        """Tell who follows of the changes up to a version, which is in all the views.
+
+        They may be of an earlier one: what another query made of that is a version already.
+        """
+        changed = {n: parts[0][0] for n, parts in self._parts.items() if parts}
         for callback in dict.fromkeys(c for n in changed for c in self._callbacks[n]):
             try:
-                callback(version, pa.table({}))
+                callback(min(changed.values()), pa.table({}))
             except FreshviewError as e:
                 message = f"a signal does not follow version {version} of its views: {e}"
                 warnings.warn(message, FreshviewWarning, stacklevel=2)

@@ -131,3 +131,32 @@ def test_rows_that_are_refused_are_tried_again(tmp_path: Path, spark: Any) -> No
     with pytest.raises(fv.FreshviewError, match="declare everything before the start"):
         flow.signal(EVEN, "known", view="more")
     flow.stop()
+
+
+CALLS = f"""{SQL}
+CREATE VIEW levels AS
+  SELECT * FROM interpolate(known, key => sensor, period => 10, within => 60);
+{PEAKS}
+CREATE VIEW smooth AS
+  SELECT * FROM fir(levels, key => sensor, period => 10, taps => (0.5, 0.5));
+CREATE VIEW gaps AS SELECT sensor, length FROM gaps(raw, key => sensor, longer_than => 9);
+"""
+
+
+def test_table_functions_say_what_they_say_in_a_database(tmp_path: Path, spark: Any) -> None:
+    (tmp_path / "script.sql").write_text(CALLS)
+    db = fv.connect()
+    db.execute(CALLS)
+    flow = fv.pipeline(tmp_path / "script.sql", spark, workers=2)
+    with pytest.raises(fv.FreshviewError, match=r"<text>:2:15: fir\(\) needs 'period'"):
+        flow.declare(
+            "CREATE VIEW a AS SELECT time FROM raw; CREATE VIEW c AS\n"
+            "SELECT * FROM fir(raw, taps => 1)"
+        )
+    for batch in batches(7):
+        flow.push(batch)
+        db.apply(batch)
+        assert contents(flow) == contents(db)
+        assert Counter(flow.view("gaps").rows()) == Counter(db.view("gaps").rows())
+    assert flow.view("gaps").rows()
+    flow.stop()
