@@ -12,20 +12,18 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from freshview.calculus.schema import Query
 from freshview.errors import FreshviewError, FreshviewWarning
+from freshview.pipelines.ingest import PipelineIngest
 from freshview.signal.execute.events import Events
 from freshview.signal.language.events import EventOperators
 from freshview.signal.linked.over import Linked, sources_of
 from freshview.signal.linked.tables import check_sizes, columns_of, net
 from freshview.spark.signal.query import SparkSignalQuery
-
-if TYPE_CHECKING:
-    from freshview.pipelines.pipeline import Pipeline
 
 Changed = Callable[[int, pa.Table], object]
 
@@ -37,7 +35,7 @@ class SignalView:
 
     def __init__(
         self,
-        flow: Pipeline,
+        flow: PipelineIngest,
         plan: EventOperators,
         inputs: str | Mapping[str, str],
         name: str,
@@ -92,7 +90,7 @@ class SignalView:
 class _Host:
     """A pipeline as what a link needs of a database."""
 
-    def __init__(self, flow: Pipeline, inputs: list[str]) -> None:
+    def __init__(self, flow: PipelineIngest, inputs: list[str]) -> None:
         self._flow = flow
         self._parts: dict[str, list[tuple[int, pa.Table]]] = {name: [] for name in inputs}
         self._callbacks: dict[str, list[Changed]] = {name: [] for name in inputs}
@@ -148,7 +146,7 @@ class _Input:
 
     def __init__(
         self,
-        flow: Pipeline,
+        flow: PipelineIngest,
         name: str,
         parts: Mapping[str, list[tuple[int, pa.Table]]],
         callbacks: Mapping[str, list[Changed]],

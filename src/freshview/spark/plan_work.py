@@ -12,31 +12,31 @@ from freshview.durable.storage.files import Folder
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import ScheduleLike, Work
 
-Plan = TypeVar("Plan")
+AnyPlan = TypeVar("AnyPlan")
 Schedule = TypeVar("Schedule", bound=ScheduleLike)
 
 
 @dataclass(frozen=True)
-class PlanWork(Work, Generic[Plan, Schedule]):
+class PlanWork(Work, Generic[AnyPlan, Schedule]):
     """A plan on so many partitions, with its checkpoint at `place`."""
 
     name: str
     place: str
     workers: int
-    plan: Plan
+    plan: AnyPlan
     settings: FlowSettings
     folder: Folder = field(compare=False)
     schedules: Mapping[str, Schedule] = field(compare=False)
 
     @classmethod
-    def of(cls, name: str, place: str, workers: int, plan: Plan, settings: FlowSettings) -> Self:
+    def of(cls, name: str, place: str, workers: int, plan: AnyPlan, settings: FlowSettings) -> Self:
         """The work with all its derived fields."""
         folder = folder_at(place, sync=settings.sync)
         return cls(name, place, workers, plan, settings, folder, cls.schedules_of(plan))
 
     @staticmethod
     @abstractmethod
-    def schedules_of(plan: Plan) -> Mapping[str, Schedule]:
+    def schedules_of(plan: AnyPlan) -> Mapping[str, Schedule]:
         """The schedules of its routines."""
 
     def fill(self, node: Any) -> None:
