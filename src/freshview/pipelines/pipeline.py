@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,16 +27,23 @@ from freshview.pipelines.keyed_streams import keyed_streams
 from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.program import program_of
 from freshview.program.terms import Program
+from freshview.runtime.database.session import alone
+from freshview.runtime.database.table_calls import PlannedCall, may_call, plan_call
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.emitter import Emitter, UnreadableView
 from freshview.spark.io.feed import Feed
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.load import load_tables
 from freshview.spark.io.sources import check_paths, inputs
+from freshview.spark.nodes.checkpoint import collected_queries
 from freshview.spark.probe import check_workers
 from freshview.spark.session import active, session
+from freshview.sql.parse.statements import parse_with_ends
+from freshview.sql.statements import CreateView
 
 if TYPE_CHECKING:
+    from freshview.pipelines.signals import SignalView
+    from freshview.signal.language.events import EventOperators
     from freshview.spark.types import SparkSession
 
 
@@ -65,8 +72,65 @@ class Pipeline(PipelineIngest):
         self._user_session = spark
         self._spark: SparkSession | None = spark
         self._home = Path()
+        self._signals: list[SignalView] = []
         self._discarded = False
         """Whether it has stopped without a checkpoint."""
+
+    # -- signals -----------------------------------------------------------------------------------
+
+    def signal(
+        self,
+        plan: EventOperators,
+        inputs: str | Mapping[str, str],
+        *,
+        view: str,
+        workers: int | None = None,
+    ) -> SignalView:
+        """Let a signal query follow views, before the start; its result is the view of a name.
+
+        `inputs` has the view of each source, or that of the only one. Views that are declared later
+        read the result, and another query may follow them.
+        """
+        from freshview.pipelines.signals import SignalView
+
+        self._refuse_late()
+        signal = SignalView(self, plan, inputs, view, {"workers": workers})
+        self._signals.append(signal)
+        return signal
+
+    def declare(self, sql: str, file: str = "<text>") -> None:
+        """Declare more streams, tables and views, before the start.
+
+        Each call of a table function over signals is a view of its own, which is called as the call
+        is written.
+        """
+        if not may_call(sql):
+            super().declare(sql, file)
+            return
+        before = self.catalog, dict(self.queries)
+        parts: tuple[list[Any], ...] = (self._signals, self._sinks, self._listeners)
+        sizes = [len(part) for part in parts]
+        try:
+            for statement, begin, end in parse_with_ends(sql, file):
+                for call in statement.calls if isinstance(statement, CreateView) else ():
+                    if not self.catalog.has(call.name):
+                        self._call(plan_call(call, self.catalog))
+                super().declare(alone(sql, begin, end), file)
+        except BaseException:
+            self.catalog, self.queries = before
+            for part, size in zip(parts, sizes, strict=True):
+                del part[size:]
+            raise
+
+    def _call(self, planned: PlannedCall) -> None:
+        if planned.projected:
+            super().declare(planned.projected)
+        try:
+            self.signal(
+                planned.plan, planned.input, view=planned.call.name, workers=self.options.workers
+            )
+        except FreshviewError as e:
+            raise e.located(planned.call.at) from None
 
     # -- life cycle --------------------------------------------------------------------------------
 
@@ -109,6 +173,8 @@ class Pipeline(PipelineIngest):
             mine = identity(program, self.catalog, checked, by_key)
             claim(self._home, mine, sync=self._sync)
             self._begin(program, kept)
+            for signal in self._signals:
+                signal.begin(self.spark)
             sources = inputs(self.catalog, list(self._streams), self.folder)
             self._feed = Feed(self, sources, self._note, follow)
             self._feed.start()
@@ -135,13 +201,17 @@ class Pipeline(PipelineIngest):
         self._letters, self._late = DeadLetters(letters), DeadLetters(letters)
         workers = self.options.workers or max(1, spark.sparkContext.defaultParallelism)
         spread = DistributionOptions(workers=workers, deliver=True, grids=True)
-        distributed = distribute(program, options=spread, functions=self.catalog.functions)
+        self._kept = frozenset(self._query(name).name for name in self.options.changes)
+        begun = self._flows.exists(state)
+        wanted = collected_queries(state) if begun else self._followed()
+        functions = self.catalog.functions
+        distributed = distribute(program, None, spread, functions, collected=wanted)
         distributed = replace(distributed, guarded=self._contract.guarded)
         common: dict[str, Any] = {
-            "functions": self.catalog.functions,
+            "functions": functions,
             "settings": self.options.settings,
         }
-        if self._flows.exists(state):
+        if begun:
             self._flow = self._flows.restart(
                 distributed, spark, checkpoint=state, workers=self.options.workers, **common
             )
@@ -159,12 +229,17 @@ class Pipeline(PipelineIngest):
         self._keys.resume(self._note.get(KEYS))
         self._start_sinks(self._flow.version)
 
+    def _followed(self) -> set[str]:
+        """The views whose changes are collected from the first version on."""
+        return {*self._kept, *(s.view for s in self._sinks if s.changes)}
+
     def _start_sinks(self, version: int) -> None:
         with self._lock, self._callbacks():
             folder = self._home / "sinks"
-            self._emitter = Emitter(self._sinks, folder, version, sync=self._sync)
+            collected = self._running_flow().collected
+            self._emitter = Emitter(self._sinks, folder, version, collected, sync=self._sync)
             try:
-                self._emitter.emit(version, self._read)
+                self._emitter.emit(version, self._source())
             except UnreadableView as e:  # a start that was refused could not repair it
                 warnings.warn(str(e), FreshviewWarning, stacklevel=5)
 
@@ -255,6 +330,8 @@ class Pipeline(PipelineIngest):
 
     def _end(self) -> None:
         with self._lock:
+            for signal in self._signals:
+                signal.close()
             if self._flow is not None:
                 self._flow.close()
                 self._flow = None

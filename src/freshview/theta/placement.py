@@ -19,6 +19,7 @@ from freshview.theta.terms import (
     Mask,
     Numbers,
     Placement,
+    RangePlacement,
     Side,
 )
 
@@ -66,6 +67,8 @@ def form_groups(mappings: tuple[Mapping, ...], first_host: int = 0) -> Groups:
 
 def group_of(groups: Groups, keys: Keys) -> Numbers:
     """The group that stores each tuple: chosen by the lower bits of its key, by size."""
+    if len(groups.grids) == 1:
+        return np.zeros(len(keys), np.int64)
     sizes = np.array([g.mapping.joiners for g in groups.grids], np.uint64)
     ends = (np.cumsum(sizes) << np.uint64(32)) // np.sum(sizes)
     low = keys & np.uint64(0xFFFFFFFF)
@@ -83,6 +86,8 @@ def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> N
             return group_of(placement, keys) * parts + partition(keys, parts)
         case HashPlacement(hosts):
             return bucket_of(hashes) % len(hosts)
+        case RangePlacement():
+            return hashes.astype(np.int64)
         case Hybrid(hosts, heavy):
             buckets = bucket_of(hashes)
             numbers = buckets % len(hosts)
@@ -98,6 +103,24 @@ def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> N
             assert_never(placement)
 
 
+def kinds_of(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """The numbers that occur, in order, and for each number its place among them; there is one.
+
+    >>> kinds, places = kinds_of(np.array([7, 2, 7]))
+    >>> kinds.tolist(), places.tolist()
+    ([2, 7], [1, 0, 1])
+    """
+    most = int(numbers.max()) + 1
+    if most > len(numbers):
+        kinds = np.unique(numbers)
+        return kinds, np.searchsorted(kinds, numbers)
+    places = np.zeros(most, np.int64)
+    places[numbers] = 1
+    kinds = np.flatnonzero(places)
+    places[kinds] = np.arange(len(kinds))
+    return kinds, places[numbers]
+
+
 def stored_at(placement: Placement, side: Side, address: int) -> tuple[int, ...]:
     """The hosts that keep the tuples of an address, in the order of the other side's parts."""
     match placement:
@@ -106,6 +129,9 @@ def stored_at(placement: Placement, side: Side, address: int) -> tuple[int, ...]
             return _replicas(grids[group], side, part, finest(placement, side))
         case HashPlacement(hosts):
             return (hosts[address],)
+        case RangePlacement(hosts):
+            first, last = divmod(address, len(hosts)) if side == "R" else (address, address)
+            return hosts[first : last + 1]
         case Hybrid():
             groups, inner = _heavy_part(placement, side, address)
             return (placement.hosts[inner],) if groups is None else stored_at(groups, side, inner)
@@ -121,7 +147,7 @@ def visited_at(placement: Placement, side: Side, address: int) -> tuple[int, ...
             group, part = divmod(address, parts)
             others = (g for k, g in enumerate(grids) if k != group)
             return tuple(h for g in others for h in _replicas(g, side, part, parts))
-        case HashPlacement():
+        case HashPlacement() | RangePlacement():
             return ()
         case Hybrid():
             groups, inner = _heavy_part(placement, side, address)
@@ -137,7 +163,7 @@ def old_part(placement: Placement, side: Side, address: int) -> int:
             parts = finest(placement, side)
             group, part = divmod(address, parts)
             return part // (parts // grids[group].parts(side))
-        case HashPlacement():
+        case HashPlacement() | RangePlacement():
             return address
         case Hybrid():
             groups, inner = _heavy_part(placement, side, address)
@@ -173,8 +199,7 @@ class Layout:
         at = addresses(self.placement, side, keys, hashes)
         if not len(at):
             return Routes(at, at, np.zeros(0, np.bool_))
-        kinds = np.unique(at)  # few
-        inverse = np.searchsorted(kinds, at)
+        kinds, inverse = kinds_of(at)
         known = [self.hosts(side, a) for a in kinds.tolist()]
         hosts = np.array([h for stored, visited in known for h in (*stored, *visited)], np.int64)
         counts = np.array([len(stored) + len(visited) for stored, visited in known])
@@ -207,6 +232,8 @@ def address_count(placement: Placement, side: Side) -> int:
             return len(grids) * finest(placement, side)
         case HashPlacement(hosts):
             return len(hosts)
+        case RangePlacement(hosts):
+            return len(hosts) ** (2 if side == "R" else 1)
         case Hybrid(hosts, heavy):
             return len(hosts) + sum(address_count(groups, side) for _, groups in heavy)
         case _:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from freshview.calculus.clock import CLOCK, Steps, steps_of
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
@@ -56,6 +57,7 @@ def restore(
     db = Database(DatabaseSettings(**{**values, "statistics": statistics, "switches": switches}))
     for name, (function, result) in registered.items():
         db.register_function(name, function, result)
+    db.calls.waits = True
     for d in map(read_declaration, body["scripts"]):
         if isinstance(d, Script):
             db.execute(d.sql, d.file, policy=d.policy)
@@ -67,8 +69,13 @@ def restore(
     db.state.regroup([_restored_group(db.state, entry, folder) for entry in _groups(body)])
     db.state.version, db.state.has_changes = body["version"], body["changed"]
     db.state.fed = set(body["fed"])
+    if (clock := db.state.bases.get(CLOCK.name)) is not None:
+        db.state.clock = steps_of(clock.rows, Steps())
+    db.state.progress.clear()
+    db.state.follow_progress()
     db.state.times.by_stream.update(read_times(body.get("times", {}), db.state.catalog))
     db.rewire()
+    db.calls.restart()
     return db
 
 

@@ -8,6 +8,7 @@ tokens. A lifting function, [f: Ring](x), is made one name before the parser see
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token as RawToken
 from sqlglot.tokenizer_core import TokenType
 
+from freshview.calculus.clock import CLOCK
 from freshview.depth import deep
 from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSql
 from freshview.sql.ddl.cursor import Cursor
@@ -29,9 +31,12 @@ from freshview.sql.parse.functions import KEPT, WORDED
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
+from freshview.sql.parse.syntax import syntax_problem
+from freshview.sql.parse.table_calls import PlacedCall, find_table_calls
+from freshview.sql.parse.window_words import window_words
 from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
-from freshview.sql.statements import CreateView, Statement
+from freshview.sql.statements import CreateRelation, CreateView, Statement
 from freshview.sql.terms import Select
 
 GRAMMAR = Grammar(scalar, select)
@@ -82,10 +87,38 @@ def parse_with_ends(text: str, file: str = "<text>") -> list[tuple[Statement, in
     for end in range(len(raw) + 1):
         if end == len(raw) or raw[end].token_type == TokenType.SEMICOLON:
             if end > start:
-                statement = _statement(raw[start:end], script.tokens[start:end], script)
+                tokens = script.tokens[start:end]
+                calls = find_table_calls(tokens)
+                words = _named(raw[start:end], calls)
+                tokens = [_token(t, script) for t in words] if calls else tokens
+                statement = _with_calls(_statement(words, tokens, script), calls)
                 statements.append((statement, raw[start].start, raw[end - 1].end + 1))
             start = end + 1
     return statements
+
+
+def _named(raw: list[RawToken], calls: Sequence[PlacedCall]) -> list[RawToken]:
+    """The tokens with each call of a table function as one name."""
+    out: list[RawToken] = []
+    done = 0
+    for placed in calls:
+        first, last = raw[placed.begin], raw[placed.end - 1]
+        place = (first.line, first.col, first.start, last.end)
+        out += [*raw[done : placed.begin], RawToken(TokenType.IDENTIFIER, placed.call.name, *place)]
+        done = placed.end
+    return [*out, *raw[done:]]
+
+
+def _with_calls(statement: Statement, calls: Sequence[PlacedCall]) -> Statement:
+    if not calls:
+        return statement
+    if not isinstance(statement, CreateView):
+        raise UnsupportedSql(
+            f"{calls[0].call.function}() is not supported in a statement that is no view",
+            instead="declare a view of it, and read that",
+            at=calls[0].call.at,
+        )
+    return replace(statement, calls=tuple({p.call.name: p.call for p in calls}.values()))
 
 
 def _whole_texts(raw: list[RawToken], text: str) -> list[RawToken]:
@@ -145,6 +178,8 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
             return create_relation(cursor, static=False)
         if cursor.accept("TABLE"):
             return create_relation(cursor, static=True)
+        if cursor.accept("CLOCK"):
+            return CreateRelation(CLOCK, None, at, if_missing=True)
         if cursor.accept("TYPE"):
             return create_type(cursor)
         factorized = cursor.accept("FACTORIZED")
@@ -184,19 +219,21 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
             at=script.place(raw[0].start),
         )
+    final = [t.text.upper() for t in raw[-2:]] == ["EMIT", "FINAL"]
+    raw = raw[:-2] if final else raw
     end, window = find_window([_token(t, script) for t in raw])
     raw = raw[:end]
     _check_lists(raw, script)
     try:
         parser = _Parser(dialect=Dialect.get_or_raise("spark"))
-        trees = parser.parse(_matched(_lifted(raw, script)), script.text)
+        trees = parser.parse(_windowed(_matched(_lifted(raw, script))), script.text)
     except ParseError as error:
-        raise _syntax(error, script) from None
+        raise syntax_problem(error, script, raw) from None
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
     query = select(Node(trees[0], script, GRAMMAR, at))
-    return query if window is None else replace(query, window=window)
+    return replace(query, window=window, final=final) if final or window else query
 
 
 def _part(raw: list[RawToken], script: Script, start: int, end: int, head: str) -> Select:
@@ -294,17 +331,16 @@ def _matched(raw: list[RawToken]) -> list[RawToken]:
     return out
 
 
+_SIGNS = {",": TokenType.COMMA, "(": TokenType.L_PAREN, ")": TokenType.R_PAREN}
+
+
+def _windowed(raw: list[RawToken]) -> list[RawToken]:
+    """The tokens with windows of time as calls that the library reads."""
+    return [
+        _instead(raw[i], _SIGNS.get(text, TokenType.VAR), text) if text else raw[i]
+        for i, text in window_words([t.text for t in raw])
+    ]
+
+
 def _instead(token: RawToken, kind: TokenType, text: str) -> RawToken:
     return RawToken(kind, text, token.line, token.col, token.start, token.end)
-
-
-def _syntax(error: ParseError, script: Script) -> SyntaxProblem:
-    """The library's first error, with the place where the offending word begins."""
-    info = error.errors[0] if error.errors else {}
-    description = str(info.get("description") or _first(error))
-    word = str(info.get("highlight") or "")
-    line, column = int(info.get("line") or 0), int(info.get("col") or 0)
-    where = f" near '{word}'" if word else ""
-    what = description.split(" for <class")[0].split(" but got <Token")[0]
-    place = Place(script.file, line, max(1, column - len(word) + 1))
-    return SyntaxProblem(f"the SQL cannot be read{where}: {what}", at=place)
