@@ -29,7 +29,7 @@ REFUSED: tuple[tuple[str, type[FreshviewError], str, str], ...] = (
     ("SELECT a FROM nope", UnknownName, "1:15", "'nope'"),
     ("SELECT s.* FROM r", UnknownName, "1:8", "no table 's'"),
     ("SELECT frob(a) FROM r", UnknownName, "1:8", "no function 'frob'"),
-    ("SELECT CURRENT_DATE FROM r", UnsupportedSql, "1:8", "CURRENT_DATE"),
+    ("SELECT CURRENT_DATE FROM r", UnsupportedSql, "1:8", "NOW outside of a condition"),
     ("SELECT a FROM db.nope", UnknownName, "1:", "view 'db.nope'"),
     ("SELECT a AS x FROM r WHERE x = 1", UnknownName, "1:28", "no column 'x'"),
     ("SELECT a, SUM(c) FROM r", UnknownName, "1:8", "neither in GROUP BY"),
