@@ -127,10 +127,11 @@ class PipelineIngest(TimedPipeline):
                     f"the changes of '{name}' are not kept",
                     instead=f"create the pipeline with changes=['{name}'] and another checkpoint",
                 )
-            if not flow.kept_since <= since <= version:
+            first = max(flow.kept_since, version - KEPT_VERSIONS)
+            if not first <= since <= version:
                 raise FreshviewError(
                     f"the changes of '{name}' since version {since} are not known; they are kept "
-                    f"from version {flow.kept_since} to {version}"
+                    f"from version {first} to {version}"
                 )
             return flow.changes(name, since)
 
@@ -322,9 +323,9 @@ class PipelineIngest(TimedPipeline):
     def _source(self) -> ViewSource:
         flow = self._running_flow()
 
-        def acknowledge(version: int) -> None:
-            last = flow.version - KEPT_VERSIONS
-            flow.acknowledge(min(version, last) if self._kept else version)
+        def acknowledge(first: int, last: int) -> None:
+            until = flow.version - KEPT_VERSIONS if self._kept else flow.version
+            flow.acknowledge(min(first, until), range(last, until))
 
         return ViewSource(flow.collected, self._read, flow.changes, acknowledge)
 

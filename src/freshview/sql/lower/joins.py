@@ -131,7 +131,7 @@ def _table(item: Table, env: Env) -> Joined:
         if "(" in item.name:
             raise UnsupportedSql(
                 f"the table function {item.name.partition('(')[0]}() is not supported here",
-                instead="declare the view in a database of this process, as by --engine process",
+                instead="declare the view in a database or in a pipeline, as freshview run does",
                 at=item.at,
             )
         known = [r.name for r in env.catalog.relations.values()]

@@ -172,7 +172,8 @@ def _anonymous(node: Node) -> Scalar:
 def function(node: Node) -> Scalar:
     """Any other function by its own name, its arguments in their order."""
     raw = node.raw
-    if not hasattr(raw, "sql_names") and node.key not in RENAMED:
+    is_operator = node.key in EXPRESSIONS and "written" not in raw.meta
+    if is_operator or (not hasattr(raw, "sql_names") and node.key not in RENAMED):
         what, instead = EXPRESSIONS.get(node.key, (node.written, "another expression"))
         node.refuse(what, f"write {instead} instead" if instead else "there is no other way yet")
     fn = RENAMED.get(node.key) or str(raw.sql_names()[0]).lower()

@@ -31,6 +31,7 @@ from freshview.sql.parse.functions import KEPT, WORDED
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
+from freshview.sql.parse.syntax import syntax_problem
 from freshview.sql.parse.table_calls import PlacedCall, find_table_calls
 from freshview.sql.parse.window_words import window_words
 from freshview.sql.parse.windows import find_window
@@ -227,7 +228,7 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
         parser = _Parser(dialect=Dialect.get_or_raise("spark"))
         trees = parser.parse(_windowed(_matched(_lifted(raw, script))), script.text)
     except ParseError as error:
-        raise _syntax(error, script) from None
+        raise syntax_problem(error, script, raw) from None
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
@@ -343,15 +344,3 @@ def _windowed(raw: list[RawToken]) -> list[RawToken]:
 
 def _instead(token: RawToken, kind: TokenType, text: str) -> RawToken:
     return RawToken(kind, text, token.line, token.col, token.start, token.end)
-
-
-def _syntax(error: ParseError, script: Script) -> SyntaxProblem:
-    """The library's first error, with the place where the offending word begins."""
-    info = error.errors[0] if error.errors else {}
-    description = str(info.get("description") or _first(error))
-    word = str(info.get("highlight") or "")
-    line, column = int(info.get("line") or 0), int(info.get("col") or 0)
-    where = f" near '{word}'" if word else ""
-    what = description.split(" for <class")[0].split(" but got <Token")[0]
-    place = Place(script.file, line, max(1, column - len(word) + 1))
-    return SyntaxProblem(f"the SQL cannot be read{where}: {what}", at=place)
