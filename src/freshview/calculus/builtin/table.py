@@ -8,6 +8,7 @@ from freshview.calculus.builtin import (
     formats,
     hashes,
     maths,
+    models,
     patterns,
     regex,
     text,
@@ -17,7 +18,7 @@ from freshview.calculus.builtin import (
 from freshview.calculus.builtin.entry import Entry
 from freshview.calculus.casts import REFUSING as CASTS_AND_MOVES
 
-FAMILIES = (text, regex, maths, bits, hashes, dates, patterns, zones, urls, formats)
+FAMILIES = (text, regex, maths, bits, hashes, dates, patterns, zones, urls, formats, models)
 
 ENTRIES: tuple[Entry, ...] = tuple(e for family in FAMILIES for e in family.ENTRIES)
 
