@@ -188,9 +188,31 @@ def in_order(relation: Relation, row: RowLike, at: Place | None = None) -> Seque
     return row
 
 
+def conform_to(value: Value, column: Column) -> Value:
+    """A value as its column writes it; ValueError where it is larger than the column is declared.
+
+    >>> from freshview.calculus.types import INT
+    >>> conform_to(-128, Column("x", INT, 8))
+    -128
+    """
+    value = conform(value, column.type)
+    if not column.size or value is None:
+        return value
+    if isinstance(value, str):
+        large = len(value) > column.size
+    elif isinstance(value, Decimal):
+        large = value.adjusted() >= column.size - column.type.scale and bool(value)
+    else:
+        limit = 1 << (column.size - 1)
+        large = isinstance(value, int) and not -limit <= value < limit
+    if large:
+        raise ValueError(value)
+    return value
+
+
 def _value(relation: Relation, column: Column, value: Value, at: Place | None) -> Value:
     try:
-        return conform(value, column.type)
+        return conform_to(value, column)
     except ValueError as e:
         raise bad_value(relation, column, value, at) from e
 
@@ -228,8 +250,26 @@ def bad_value(relation: Relation, column: Column, value: object, at: Place | Non
     name = f"{relation.name}.{column.name}"
     if value is None:
         return BadRow(f"{name} is NOT NULL", instead=f"expected {expected(column.type)}", at=at)
-    words = f"expected {expected(column.type)}{_beyond(value, column.type)}"
+    words = f"expected {_sized(column) or expected(column.type) + _beyond(value, column.type)}"
     return BadRow(f"{name} cannot hold {_shown(value)}", instead=words, at=at)
+
+
+def _sized(column: Column) -> str:
+    """What a value looks like that is as large as its column is declared; empty for any size."""
+    if not column.size:
+        return ""
+    null = " or NULL" if column.type.nullable else ""
+    match column.type.kind:
+        case "int":
+            limit = 1 << (column.size - 1)
+            return f"an integer from {-limit} to {limit - 1}{null}"
+        case "decimal":
+            before, after = column.size - column.type.scale, column.type.scale
+            return (
+                f"a decimal with at most {before} digits before the point and {after} after{null}"
+            )
+        case _:
+            return f"a text of at most {column.size} characters{null}"
 
 
 def _beyond(value: object, t: Type) -> str:

@@ -20,6 +20,7 @@ class CreateRelation:
     source: Source | None
     at: Place = NOWHERE
     if_missing: bool = False
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class Kernel:
             for name, columns, key, collected in queries
         )
         self.maps = tuple(Table(name, read_columns(columns)) for name, columns in maps)
-        self.columns: tuple[tuple[str, int, int, int, int], ...] | None = None
+        self.columns: tuple[tuple[str, int, int, int, int, int], ...] | None = None
         """What a library that is for any relation is told of its columns (`row_store.py`)."""
 
     def open(self, state: Path | None = None) -> Instance:

@@ -7,9 +7,9 @@ from typing import Any, NoReturn
 
 from freshview.algebra import EXACT
 from freshview.calculus.functions import BUILTINS, call
-from freshview.calculus.rows import bad_value, checked, conform, expected, too_long
-from freshview.calculus.schema import Relation
-from freshview.calculus.types import Type, Value
+from freshview.calculus.rows import bad_value, checked, conform_to, expected, too_long
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import Value
 from freshview.codegen.library.host import failure
 from freshview.codegen.library.tables import Tables
 from freshview.errors import (
@@ -83,7 +83,7 @@ def handle_problem(
                 return good
             raise _no_room(relation, column, good[column], place)
         case "value":
-            if _is_good(value, relation.columns[column].type):
+            if _is_good(value, relation.columns[column]):
                 raise _no_room(relation, column, value, place)
             raise bad_value(relation, relation.columns[column], value, place)
         case "refused":
@@ -94,12 +94,12 @@ def handle_problem(
             raise _bad_input(relation, problem, row, column, value)
 
 
-def _is_good(value: Value, t: Type) -> bool:
+def _is_good(value: Value, column: Column) -> bool:
     """Whether a value is a decimal of the domain, though of more digits than the kernel has."""
-    if t.kind != "decimal" or value is None:
+    if column.type.kind != "decimal" or value is None:
         return False
     try:
-        conform(value, t)
+        conform_to(value, column)
     except ValueError:
         return False
     return True

@@ -202,7 +202,6 @@ READERS: Readers = {
     "bitwiserightshift": _operator("shiftright"),
     "bitwisenot": _bit_not,
     "regexplike": _operator("rlike"),
-    "ilike": _operator("ilike"),
     "strposition": _position,
     "overlay": _overlay,
     "trim": _trim,

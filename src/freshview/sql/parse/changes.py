@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from freshview.calculus.types import NULL as NULL_TYPE
 from freshview.errors import Place, SyntaxProblem, UnsupportedSql
 from freshview.sql.ddl.cursor import Cursor, shown
 from freshview.sql.statements import (
@@ -20,15 +19,12 @@ from freshview.sql.statements import (
     Show,
     Update,
 )
-from freshview.sql.terms import From, Item, Literal, Name, Scalar, Select, Table
+from freshview.sql.terms import From, Item, Scalar, Select, Table
 
 FIRST_WORDS = frozenset(
     ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE", "DROP", "SHOW", "DESCRIBE", "DESC")
 )
 """With what these statements begin."""
-
-DEFAULT = "default"
-"""What stands for the value of a column that nobody names, which is NULL."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +138,7 @@ def _assignments(reader: Reader, stops: tuple[str, ...]) -> Assignments:
     while not pairs or reader.cursor.accept(","):
         name = _column(reader)
         reader.cursor.expect("=")
-        pairs.append((name, _or_default(reader.value(reader.until(",", *stops)))))
+        pairs.append((name, reader.value(reader.until(",", *stops))))
     return tuple(pairs)
 
 
@@ -152,13 +148,6 @@ def _column(reader: Reader) -> str:
     while reader.cursor.accept("."):
         name = reader.cursor.name()
     return name
-
-
-def _or_default(e: Scalar) -> Scalar:
-    """DEFAULT as the value of a column is NULL: no column has another one."""
-    if isinstance(e, Name) and e.table is None and e.name.lower() == DEFAULT:
-        return Literal(None, NULL_TYPE, e.at)
-    return e
 
 
 def _insert(reader: Reader, at: Place) -> Insert:
@@ -231,7 +220,7 @@ def _inserted(reader: Reader) -> Assignments:
     at = reader.at
     cursor.expect("VALUES")
     cursor.expect("(")
-    values = tuple(map(_or_default, reader.values(reader.until(")"))))
+    values = reader.values(reader.until(")"))
     cursor.expect(")")
     if len(values) != len(columns):
         raise SyntaxProblem(f"{len(columns)} columns have {len(values)} values", at=at)

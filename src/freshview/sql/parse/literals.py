@@ -60,6 +60,18 @@ def _literal(node: Node) -> Scalar:
     return Literal(value, type_of(value), node.at)
 
 
+def _word(node: Node) -> Scalar:
+    """DEFAULT, where a row of VALUES is inserted; no other word is an expression."""
+    if node.word("this") != "DEFAULT":
+        node.refuse(node.written, "write another expression instead")
+    return Name(node.name, None, node.at)
+
+
+def _raw_text(node: Node) -> Scalar:
+    r"""R'a\\b': a text whose backslashes stand for themselves."""
+    return Literal(node.name, STRING, node.at)
+
+
 def _negative(node: Node) -> Scalar:
     arg = node["this"].scalar()
     if isinstance(arg, Literal) and isinstance(arg.value, int | float | Decimal):
@@ -89,6 +101,8 @@ READERS: Readers = {
     "column": _name,
     "identifier": lambda n: Name(n.name, None, n.at),
     "literal": _literal,
+    "rawstring": _raw_text,
+    "var": _word,
     "boolean": lambda n: Literal(n.flag("this"), BOOL, n.at),
     "null": lambda n: Literal(None, type_of(None), n.at),
     "neg": _negative,

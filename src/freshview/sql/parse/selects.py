@@ -8,7 +8,7 @@ from freshview.errors import AmbiguousName
 from freshview.sql.parse.from_items import column_names, from_items, nameless, values
 from freshview.sql.parse.groupings import groups
 from freshview.sql.parse.node import Node
-from freshview.sql.parse.over import order_keys
+from freshview.sql.parse.over import by_all, order_keys
 from freshview.sql.terms import (
     Combined,
     Cte,
@@ -57,6 +57,7 @@ def _whole(node: Node, source: From) -> Select:
         items=(Star(None, at=node.at),),
         sources=(source,),
         order=order_keys(node.get("order")),
+        by_all=by_all(node.get("order")),
         limit=_limit(node.get("limit")),
         offset=_offset(node.get("offset")),
         ctes=_ctes(node.get("with_")),
@@ -99,6 +100,7 @@ def _plain(node: Node) -> Select:
         qualify=_clause(node, "qualify"),
         distinct=distinct is not None,
         order=order_keys(node.get("order")),
+        by_all=by_all(node.get("order")),
         limit=_limit(node.get("limit")),
         offset=_offset(node.get("offset")),
         sets=by.sets,
