@@ -54,6 +54,8 @@ class Function:
 
     SQL casts an argument of another kind to the first of them.
     """
+    many: Callable[[list[tuple[Value, ...]]], list[Value]] | None = None
+    """The answers for many rows of arguments at once, none of them NULL, where there is such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +179,14 @@ def _same(*types: Type) -> Type:
 def _casts() -> list[Function]:
     """CAST and TRY_CAST: functions called like the type, with `cast_` where it may be refused.
 
-    A cast to decimals takes how many digits they have, and an example of their type.
+    A cast to decimals takes how many digits they have, and an example of their type; one to
+    integers may take how many bits they have.
     """
     types = {t.kind: t for t in (INT, DOUBLE, BOOL, DATE, TIMESTAMP, STRING)}
     functions: list[Function] = []
     for kind, compute in CASTS.items():
         result = _fixed(types[kind]) if kind in types else lambda x, digits, like: like
-        arity = (1, 1) if kind in types else (3, 3)
+        arity = (1, 2) if kind == "int" else (1, 1) if kind in types else (3, 3)
         functions.append(Function(kind, compute, result, arity))
         functions.append(Function(f"cast_{kind}", compute, result, arity))
         functions.append(Function(f"try_{kind}", attempt(kind), result, arity, partial=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from freshview.calculus.terms import Expr, Order
 from freshview.calculus.types import Type, Value
@@ -14,12 +14,13 @@ class Column:
     """A named column of a type.
 
     `size` is the room that its declaration asks for: the bits of an integer, the digits of a
-    decimal, the characters of a text. What is larger is refused; 0 leaves it to the type.
+    decimal, the characters of a text. What is larger is refused; 0 leaves it to the type. It is
+    asked at the door only, so columns of other sizes are equal.
     """
 
     name: str
     type: Type
-    size: int = 0
+    size: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

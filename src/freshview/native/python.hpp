@@ -279,7 +279,7 @@ inline bool take_of_kind(PyObject* v, const Column& c, void* out);
 // Writes a value where an array of its kind has it; false where the column does not hold it.
 // No Python error is left behind: `calculus.rows` has the words.
 inline bool take(PyObject* v, const Column& c, void* out) {
-  return take_of_kind(v, c, out) && (!c.size || edge::has_size(c, out));
+  return take_of_kind(v, c, out) && (!c.size || edge::has_size_at(c, out));
 }
 
 inline bool take_of_kind(PyObject* v, const Column& c, void* out) {

@@ -25,7 +25,7 @@ template <class T> inline bool has_size(const Column& c, T x) {
 }
 
 // The same of one value where an array of its kind has it.
-inline bool has_size(const Column& c, const void* value) {
+inline bool has_size_at(const Column& c, const void* value) {
   switch (c.kind) {
     case Int:
     case Decimal64: return has_size(c, *static_cast<const i64*>(value));

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from freshview.calculus.casts import CASTS
 from freshview.calculus.functions import Function, failed
 from freshview.calculus.rows import conform, expected
 from freshview.calculus.types import Type, Value, read_type
 from freshview.errors import BadValue, FreshviewError, TypeProblem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:
+    from freshview.runtime.ingest.lazy_imports import pa
 
 T = TypeVar("T")
 
@@ -32,8 +37,13 @@ def check_callable(what: str, value: object) -> None:
         )
 
 
-def from_python(name: str, function: Callable[..., object], result: Type | str) -> Function:
-    """A Python function by a name, with the type of its answers, which are checked."""
+def from_python(
+    name: str, function: Callable[..., object], result: Type | str, *, vectorized: bool = False
+) -> Function:
+    """A Python function by a name, with the type of its answers, which are checked.
+
+    One that is `vectorized` takes and gives Arrow arrays.
+    """
     check_callable(f"the function '{name}'", function)
     t = read_type(result) if isinstance(result, str) else result
     if not isinstance(t, Type):
@@ -51,9 +61,46 @@ def from_python(name: str, function: Callable[..., object], result: Type | str) 
         )
     if fn.removeprefix("try_").removeprefix("cast_") in CASTS:
         raise TypeProblem(f"'{fn}' is the name of a CAST", instead="choose another name")
-    return Function(
-        fn, _checked(fn, function, t), lambda *_: t.not_null(), _arity(function), partial=t.nullable
-    )
+    many = _columnwise(fn, function, t) if vectorized else None
+    one = (lambda *args: many([args])[0]) if many else _checked(fn, function, t)
+    arity = _arity(function)
+    return Function(fn, one, lambda *_: t.not_null(), arity, partial=t.nullable, many=many)
+
+
+def _columnwise(
+    name: str, function: Callable[..., Any], t: Type
+) -> Callable[[list[tuple[Value, ...]]], list[Value]]:
+    """A function of Arrow arrays as one of rows; its answers are checked, too."""
+
+    def compute(rows: list[tuple[Value, ...]]) -> list[Value]:
+        columns = [pa.array(column) for column in zip(*rows, strict=True)]
+        try:
+            answers = function(*columns)
+            if isinstance(answers, pa.ChunkedArray):
+                answers = answers.combine_chunks()
+            values = pa.array(answers).to_pylist()
+        except Exception as e:
+            raise failed(name, rows[0], e) from e
+        if len(values) != len(rows):
+            raise BadValue(
+                f"{name} answered {len(values)} values for {len(rows)} rows",
+                instead="it must answer one for each",
+            )
+        return [_conformed(name, args, x, t) for args, x in zip(rows, values, strict=True)]
+
+    return compute
+
+
+def _conformed(name: str, args: tuple[Value, ...], answer: Any, t: Type) -> Value:
+    try:
+        return conform(answer.item() if hasattr(answer, "item") else answer, t)
+    except (ValueError, TypeError, OverflowError):
+        shown = ", ".join(map(repr, args))
+        raise BadValue(
+            f"{name}({shown}) answered {answer!r}",
+            instead=f"it must answer {expected(t)}",
+            values=args,
+        ) from None
 
 
 def _checked(name: str, function: Callable[..., Any], t: Type) -> Callable[..., Value]:
@@ -64,15 +111,7 @@ def _checked(name: str, function: Callable[..., Any], t: Type) -> Callable[..., 
             answer = function(*args)
         except Exception as e:
             raise failed(name, args, e) from e
-        try:
-            return conform(answer.item() if hasattr(answer, "item") else answer, t)
-        except (ValueError, TypeError, OverflowError):
-            shown = ", ".join(map(repr, args))
-            raise BadValue(
-                f"{name}({shown}) answered {answer!r}",
-                instead=f"it must answer {expected(t)}",
-                values=args,
-            ) from None
+        return _conformed(name, args, answer, t)
 
     return compute
 

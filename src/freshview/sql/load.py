@@ -10,9 +10,16 @@ from freshview.calculus.schema import Query, Relation
 from freshview.errors import FreshviewError, UnsupportedSql
 from freshview.sql.catalog import Catalog
 from freshview.sql.cpp_header import read_header
-from freshview.sql.lower.view import lower
+from freshview.sql.lower.view import check_function, lower
 from freshview.sql.parse.statements import parse
-from freshview.sql.statements import CreateRelation, CreateType, CreateView, Drop, Statement
+from freshview.sql.statements import (
+    CreateFunction,
+    CreateRelation,
+    CreateType,
+    CreateView,
+    Drop,
+    Statement,
+)
 
 EMPTY = Catalog()
 
@@ -66,6 +73,8 @@ class _Loading:
         elif isinstance(statement, CreateType):
             header = read_header(statement.path, statement.name, self.file)
             self.catalog = self.catalog.with_type(header)
+        elif isinstance(statement, CreateFunction):
+            self._function(statement)
         elif isinstance(statement, CreateView):
             self._view(statement, statement.name or next(self.names))
         elif isinstance(statement, Drop):
@@ -88,7 +97,19 @@ class _Loading:
             relation = replace(relation, generation=before.generation + 1)
         self.catalog = self.catalog.with_relation(relation, statement.source)
 
+    def _function(self, statement: CreateFunction) -> None:
+        function = statement.function
+        if statement.if_missing and function.name in self.catalog.sql_functions:
+            return
+        if not statement.replaces:
+            self.catalog.refuse_second_function(function.name)
+        check_function(function, self.catalog)
+        self.catalog = self.catalog.with_sql_function(function)
+
     def _drop(self, kind: str, name: str, if_exists: bool) -> None:
+        if kind == "FUNCTION":
+            self.catalog = self.catalog.without_sql_function(name, if_exists)
+            return
         self.dropped.update({k: r for k, r in self.catalog.relations.items() if k == name.lower()})
         self.catalog = self.catalog.dropped(kind, name, if_exists)
         self._forget(name)

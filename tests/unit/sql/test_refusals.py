@@ -123,7 +123,7 @@ REFUSED: tuple[tuple[str, type[FreshviewError], str, str], ...] = (
     ("CREATE STREAM R (a INT)", AmbiguousName, "1:15", "already declared"),
     ("CREATE VIEW r AS SELECT a FROM s", AmbiguousName, "1:13", "already declared"),
     ("CREATE STREAM x (a INT) FROM MOON 'x'", UnsupportedSql, "1:30", "is not a source"),
-    ("CREATE TABLE x (a INT CHECK (a > 1))", UnsupportedSql, "1:23", "CHECK"),
+    ("CREATE TABLE x (a INT AS (b + 1))", UnsupportedSql, "1:23", "compute the column in a view"),
     ("CREATE TABLE x (a INT, PRIMARY KEY (b))", SyntaxProblem, "1:", "which is not a column"),
     ("CREATE TABLE x (a INT) SORTED (a)", UnsupportedSql, "1:", "after a declaration"),
     ("CREATE TABLE x (a INT", SyntaxProblem, "1:", "end of the statement"),

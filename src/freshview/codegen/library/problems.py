@@ -6,7 +6,7 @@ from decimal import localcontext
 from typing import Any, NoReturn
 
 from freshview.algebra import EXACT
-from freshview.calculus.functions import BUILTINS, call
+from freshview.calculus.functions import call
 from freshview.calculus.rows import bad_value, checked, conform_to, expected, too_long
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Value
@@ -62,7 +62,7 @@ def handle_problem(
     if problem in ("query", "map"):
         table = (tables.queries if problem == "query" else tables.maps)[number]
         if value is not None:
-            _no_answer(value, Place(f"view '{table.name}'"))
+            _no_answer(tables, value, Place(f"view '{table.name}'"))
         raise Overflow(f"a number of '{table.name}' leaves its range when it is read")
     if problem == "unread":
         raise OutOfMemory("not enough memory to read the rows", instead="read fewer of them")
@@ -73,7 +73,7 @@ def handle_problem(
     place = Place(f"row {row + 1} of '{name}'" if row >= 0 else f"a dictionary of '{name}'")
     match problem:
         case "fault":
-            _no_answer(value, Place(f"a change of '{name}'"))
+            _no_answer(tables, value, Place(f"a change of '{name}'"))
         case "row" | "odd":
             try:
                 good = checked(relation, value, place)
@@ -114,7 +114,7 @@ def _no_room(relation: Relation, column: int, value: object, place: Place) -> No
     )
 
 
-def _no_answer(fault: tuple[Any, ...], at: Place) -> NoReturn:
+def _no_answer(tables: Tables, fault: tuple[Any, ...], at: Place) -> NoReturn:
     """Raise what the function raises in Python that had no answer in the kernel.
 
     Where it has one, the kernel had no room for it.
@@ -125,7 +125,7 @@ def _no_answer(fault: tuple[Any, ...], at: Place) -> NoReturn:
         raise raised.located(at) if isinstance(raised, FreshviewError) else raised
     try:
         with localcontext(EXACT):
-            answer = call(BUILTINS[fn], tuple(args))
+            answer = call(tables.functions[fn], tuple(args))
     except FreshviewError as problem:
         raise problem.located(at) from None
     raise Overflow(

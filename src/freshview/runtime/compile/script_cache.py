@@ -42,7 +42,7 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
 
     Scripts beside functions and types of the user's own are translated each time.
     """
-    known = catalog.functions is BUILTINS and not catalog.types
+    known = _is_plain(catalog)
     key = _key(sql, file, catalog) if known else ""
     entry = _get(key) if known else None
     if entry is not None:
@@ -50,11 +50,16 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
     from freshview.sql.load import load
 
     after, queries = load(sql, file, catalog)
-    if known and after.functions is BUILTINS and not after.types:
+    if known and _is_plain(after):
         entry = _entry(catalog, after, queries)
         if _declared(catalog, entry)[1] == queries:  # a text does not show how kernels hold numbers
             _put(key, entry)
     return after, queries
+
+
+def _is_plain(catalog: Catalog) -> bool:
+    """Whether a catalog has no functions and types of the user's own."""
+    return catalog.functions is BUILTINS and not catalog.types and not catalog.sql_functions
 
 
 def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, object]:

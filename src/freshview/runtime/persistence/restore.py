@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,7 @@ def _restored_group(state: State, entry: Manifest, folder: Path) -> ViewGroup:
         return group
     group.wide = entry.get("wide", False)
     built = kernels.build(compile_group(views, group.wide), state.settings.flags)
+    built = replace(built, kernel=built.kernel.calling(group.functions))
     instance = built.kernel.open()
     instance.restore(folder / entry["file"])
     group.adopt(built, instance)

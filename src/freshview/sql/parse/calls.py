@@ -7,7 +7,7 @@ from collections.abc import Callable
 from freshview.calculus.functions import BUILTINS
 from freshview.calculus.types import STRING
 from freshview.errors import TypeProblem
-from freshview.sql.ddl.types import TYPES, read_type
+from freshview.sql.ddl.types import BITS, TYPES, read_type
 from freshview.sql.parse.functions import OF_UNITS
 from freshview.sql.parse.node import Node, Readers
 from freshview.sql.parse.written import EXPRESSIONS
@@ -81,7 +81,7 @@ def _cast(node: Node) -> Scalar:
         )
     sizes = [int(p["this"].name) for p in to.all("expressions") if p["this"].name.isdigit()]
     try:
-        t, digits = read_type(name, sizes), _digits(sizes)
+        t, digits = read_type(name, sizes), BITS.get(name.upper()) or _digits(sizes)
     except TypeProblem as problem:
         raise problem.located(node.at) from None
     return Cast(node["this"].scalar(), t, digits, node.flag("safe"), node.at)

@@ -227,7 +227,8 @@ def _inserted(reader: Reader) -> Assignments:
     return tuple(zip(columns, values, strict=True))
 
 
-_DROPPED: dict[str, OneOf["VIEW", "TABLE", "STREAM"]] = {
+_DROPPED: dict[str, OneOf["VIEW", "TABLE", "STREAM", "FUNCTION"]] = {
+    "FUNCTION": "FUNCTION",
     "VIEW": "VIEW",
     "TABLE": "TABLE",
     "STREAM": "STREAM",
@@ -236,13 +237,14 @@ _DROPPED: dict[str, OneOf["VIEW", "TABLE", "STREAM"]] = {
 
 def _drop(reader: Reader, at: Place) -> Drop:
     cursor = reader.cursor
-    cursor.accept("MATERIALIZED") or cursor.accept("FACTORIZED")
+    for word in ("MATERIALIZED", "FACTORIZED", "TEMPORARY", "TEMP"):
+        cursor.accept(word)
     token = cursor.next()
     kind = _DROPPED.get(token.word)
     if kind is None:
         raise UnsupportedSql(
             f"DROP {token.text} is not supported",
-            instead="write DROP VIEW, DROP TABLE or DROP STREAM",
+            instead="write DROP VIEW, DROP TABLE, DROP STREAM or DROP FUNCTION",
             at=token.at,
         )
     if_exists = cursor.accept("IF", "EXISTS")

@@ -24,6 +24,7 @@ from freshview.sql.ddl.cursor import Cursor
 from freshview.sql.ddl.relations import create_relation, create_type
 from freshview.sql.ddl.view_clauses import column_names, view_clauses
 from freshview.sql.parse.changes import FIRST_WORDS, Reader, read_change
+from freshview.sql.parse.create_function import create_function
 from freshview.sql.parse.functions import KEPT, WORDED
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
@@ -141,6 +142,9 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
             return replace(create_relation(cursor, static=static), replaces=replaces)
         if cursor.accept("TYPE"):
             return create_type(cursor)
+        if cursor.accept("FUNCTION"):
+            reader = Reader(cursor, partial(_part, raw, script))
+            return create_function(reader, at, replaces=replaces)
         factorized = cursor.accept("FACTORIZED")
         if not factorized:
             cursor.accept("MATERIALIZED")
