@@ -270,7 +270,7 @@ def never_fails(source: Type, to: Type, digits: int = MOST_DIGITS) -> bool:
             return True
 
 
-MOVES = ("add_days", "add_months", "add_seconds")
+MOVES = ("add_days", "add_months", "add_seconds", "add_micros")
 
 REFUSING = frozenset((*(f"cast_{kind}" for kind in CASTS), *MOVES))
 """The functions that may refuse a value: engines call them when all other tests are passed."""

@@ -211,7 +211,7 @@ _TAKES: dict[str, tuple[tuple[Kind, ...], ...]] = {
     **dict.fromkeys(("upper", "lower", "trim", "length", "concat", "like"), (_TEXT,)),
     **dict.fromkeys(("abs", "floor", "ceil", "sqrt", "power", "div", "mod"), (_NUMBER,)),
     **dict.fromkeys(("vec_length", "dihedral_angle"), (_NUMBER,)),
-    **dict.fromkeys(("add_days", "add_months", "add_seconds"), (_DAY, _INT)),
+    **dict.fromkeys(("add_days", "add_months", "add_seconds", "add_micros"), (_DAY, _INT)),
     "round": (_NUMBER, _INT),
     "substring": (_TEXT, _INT),
 }
@@ -221,6 +221,7 @@ _SHIFTS: dict[str, Callable[[date, int], date]] = {
     "days": scalars.add_days,
     "months": scalars.add_months,
     "seconds": scalars.add_seconds,
+    "micros": scalars.add_micros,
 }
 _MANY = 1 << 30
 

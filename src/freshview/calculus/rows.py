@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
 from freshview.algebra import Number
 from freshview.calculus.domain import DIGITS, is_decimal, is_int, is_text
 from freshview.calculus.schema import Column, Relation
-from freshview.calculus.types import Type, Value, fits
+from freshview.calculus.types import DAY_TIME, Type, Value, fits
 from freshview.errors import BadRow, Overflow, Place
 
 Row: TypeAlias = tuple[Value, ...]
@@ -147,7 +147,8 @@ def as_declared(columns: Sequence[Column], rows: list[Row]) -> list[Row]:
     """
     digits = {i: c.type.scale for i, c in enumerate(columns) if c.type.kind == "decimal"}
     doubles = [i for i, c in enumerate(columns) if c.type.kind == "double"]
-    if not digits and not doubles:
+    spans = [i for i, c in enumerate(columns) if c.type.span == DAY_TIME.span]
+    if not digits and not doubles and not spans:
         return rows
     units = [(i, Decimal(1).scaleb(-scale)) for i, scale in digits.items()]
     out = []
@@ -160,6 +161,9 @@ def as_declared(columns: Sequence[Column], rows: list[Row]) -> list[Row]:
         for i in doubles:
             if values[i] is not None:
                 values[i] = float(values[i]) + 0.0
+        for i in spans:
+            if values[i] is not None:
+                values[i] = timedelta(microseconds=values[i])
         out.append(tuple(values))
     return out
 

@@ -22,7 +22,15 @@ T = TypeVar("T")
 OPERATORS = frozenset(
     (
         *("and", "or", "not", "in", "like", "when", "div", "mod", "concat", "coalesce"),
-        *("add_days", "add_months", "add_seconds", "days_between", "add_units", "units_between"),
+        *(
+            "add_days",
+            "add_months",
+            "add_seconds",
+            "add_micros",
+            "days_between",
+            "add_units",
+            "units_between",
+        ),
         *("bit_and_of", "bit_or_of", "bit_xor_of", "bit_not", "int_div", "seconds_of"),
     )
 )

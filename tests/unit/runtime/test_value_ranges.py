@@ -55,7 +55,8 @@ def test_what_may_refuse_a_row_sees_only_rows_that_pass_the_tests_before_it(engi
         "SELECT SUM(CASE WHEN b = 1 AND CAST(s AS BIGINT) > 5 THEN 1 ELSE 0 END) AS q FROM r",
         "SELECT b = 0 OR CAST(s AS BIGINT) > 5 AS q FROM r",
         "SELECT COUNT(*) AS n FROM r WHERE t + 1 > DATE '2020-01-01' AND b = 1",
-        "SELECT b FROM r WHERE b IN (SELECT y.b FROM r y WHERE y.b = 1 AND CAST(y.s AS BIGINT) > 5)",
+        "SELECT b FROM r WHERE b IN"
+        " (SELECT y.b FROM r y WHERE y.b = 1 AND CAST(y.s AS BIGINT) > 5)",
     )
     db.insert("r", [(0, 0, None, "abc", None, date(9999, 12, 31))])
     db.insert("r", [(0, 1, None, "7", None, date(2021, 1, 1))])

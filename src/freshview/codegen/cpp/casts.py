@@ -139,7 +139,7 @@ def add_interval(unit: str) -> Emit:
 
     def emit(args: list[Cpp], result: Type) -> str:
         when, count = args
-        if unit == "seconds" and when.type.kind != "timestamp":
+        if unit in ("seconds", "micros") and when.type.kind != "timestamp":
             raise NotNative("seconds are added to a timestamp only")
         return partial_call(
             f"add_{unit}", cpp_type(result), [when, count], f"add_{unit}({{0}}, {{1}}, out)"

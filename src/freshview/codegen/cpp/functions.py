@@ -265,6 +265,7 @@ FUNCTIONS = Functions(
         "add_days": add_interval("days"),
         "add_months": add_interval("months"),
         "add_seconds": add_interval("seconds"),
+        "add_micros": add_interval("micros"),
         "days_between": _days_between,
         "substring": lambda a, _: (
             f"substring({', '.join([_text(a[0]), *(x.text for x in a[1:])])})"

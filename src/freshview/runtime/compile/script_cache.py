@@ -124,7 +124,7 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
 
 def _query(
     name: str,
-    columns: list[tuple[str, str, bool, int]],
+    columns: list[tuple[str, str, bool, int, str]],
     vars: list[str],
     term: str,
     order: list[tuple[Any, ...]],
@@ -138,11 +138,14 @@ def _query(
 
 
 def _show_columns(columns: tuple[Column, ...]) -> list[object]:
-    return [[c.name, str(c.type), c.type.wide, c.size] for c in columns]
+    return [[c.name, str(c.type), c.type.wide, c.size, c.type.span] for c in columns]
 
 
-def _columns(values: list[tuple[str, str, bool, int]]) -> tuple[Column, ...]:
-    return tuple(Column(n, replace(read_type(t), wide=wide), size) for n, t, wide, size in values)
+def _columns(values: list[tuple[str, str, bool, int, str]]) -> tuple[Column, ...]:
+    return tuple(
+        Column(name, replace(read_type(t), wide=wide, span=span), size)
+        for name, t, wide, size, span in values
+    )
 
 
 def _constant(text: str) -> Value:

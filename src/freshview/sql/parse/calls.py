@@ -6,12 +6,24 @@ from collections.abc import Callable
 
 from freshview.calculus.functions import BUILTINS
 from freshview.calculus.types import STRING
-from freshview.errors import TypeProblem
+from freshview.errors import Place, TypeProblem
 from freshview.sql.ddl.types import BITS, TYPES, read_type
 from freshview.sql.parse.functions import OF_UNITS
+from freshview.sql.parse.intervals import together
 from freshview.sql.parse.node import Node, Readers
 from freshview.sql.parse.written import EXPRESSIONS
-from freshview.sql.terms import Arith, Call, Case, Cast, Compare, Lifted, Literal, Name, Scalar
+from freshview.sql.terms import (
+    Arith,
+    Call,
+    Case,
+    Cast,
+    Compare,
+    Interval,
+    Lifted,
+    Literal,
+    Name,
+    Scalar,
+)
 
 LIFTS = ": "
 """What stands between a lifting function and its ring, in the one name that the parser sees."""
@@ -36,8 +48,17 @@ def _arithmetic(node: Node) -> Scalar:
         node = node["this"]
     total = node.scalar()
     for link in reversed(links):
-        total = Arith(ARITHMETIC[link.key], total, link["expression"].scalar(), link.at)
+        total = _linked(ARITHMETIC[link.key], total, link["expression"].scalar(), link.at)
     return total
+
+
+def _linked(op: str, left: Scalar, right: Scalar, at: Place) -> Scalar:
+    """Left op right; constant intervals side by side are one: INTERVAL 1 YEAR 2 MONTHS."""
+    if isinstance(left, Interval) and isinstance(right, Interval) and op in ("+", "-"):
+        both = together(left, right, 1 if op == "+" else -1)
+        if both is not None:
+            return both
+    return Arith(op, left, right, at)
 
 
 def _concatenation(node: Node) -> Scalar:

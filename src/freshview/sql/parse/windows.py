@@ -9,7 +9,7 @@ from itertools import pairwise
 from freshview.calculus.domain import is_int
 from freshview.calculus.types import DOUBLE, INT
 from freshview.errors import Place, SyntaxProblem, UnsupportedSql
-from freshview.sql.parse.literals import MOST_APART, UNITS
+from freshview.sql.parse.intervals import MOST_APART, UNITS
 from freshview.sql.script import Token
 from freshview.sql.terms import Interval, Literal
 

@@ -27,6 +27,7 @@ from freshview.sql.lower.values.bind import bare
 from freshview.sql.lower.values.casts import as_double, cast, rounded
 from freshview.sql.lower.values.coerce import coerce, text_literal
 from freshview.sql.lower.values.fold import fold
+from freshview.sql.lower.values.intervals import of_interval
 from freshview.sql.lower.values.rewritten import RENAMED, rewritten
 from freshview.sql.lower.values.sql_functions import call_sql
 from freshview.sql.terms import Call, Scalar
@@ -63,6 +64,10 @@ def call(fn: str, args: tuple[Scalar, ...], env: Env) -> Val:
     operands = [env.value(a) for a in args]
     if fn in _CALLED and len(operands) == 1:
         return cast(operands[0], _CALLED[fn], env, _SIZES.get(fn, 10))
+    if operands and operands[0].type.span:
+        part = of_interval(fn, operands, env)
+        if part is not None:
+            return part
     if fn in _EXTREMES:
         return _extreme(fn, operands, env)
     return apply(fn, _prepared(fn, operands, env), env)

@@ -25,6 +25,11 @@ def cast(v: Val, to: Type, env: Env, digits: int = MOST_DIGITS, *, tried: bool =
     `digits` is how many a decimal has, or how many bits an integer, where they are 8, 16 or 32.
     """
     source = v.type
+    if source.span and to.span != source.span:
+        raise UnsupportedSql(
+            f"CAST from INTERVAL to {to.kind.upper()} is not supported",
+            instead="EXTRACT its parts, or subtract UNIX_TIMESTAMP(...) of both moments",
+        )
     if "timestamp" in (source.kind, to.kind) and {source.kind, to.kind} & set(NUMERIC):
         return _of_epoch(v, to, env, digits, tried=tried)
     if source.kind == "null":

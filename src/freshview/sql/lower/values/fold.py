@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from functools import reduce
@@ -36,6 +37,8 @@ def fold(v: Val, env: Env) -> Val:
         raise TypeProblem(
             f"{folded} leaves the 64-bit integers", instead="write the constants as decimals"
         )
+    if v.type.span:
+        constant = replace(constant, type=v.type)
     return Val(constant, constant.type)
 
 

@@ -110,6 +110,7 @@ _OWN = frozenset(
     [
         "add_days",
         "add_seconds",
+        "add_micros",
         "days_between",
         "when",
         "div",
