@@ -269,9 +269,8 @@ def _sized(column: Column) -> str:
             return f"an integer from {-limit} to {limit - 1}{null}"
         case "decimal":
             before, after = column.size - column.type.scale, column.type.scale
-            return (
-                f"a decimal with at most {before} digits before the point and {after} after{null}"
-            )
+            digits = f"{after} digits after the point and {before} before it"
+            return f"a decimal with at most {digits}{null}"
         case _:
             return f"a text of at most {column.size} characters{null}"
 

@@ -105,7 +105,8 @@ def test_versions_count_changes(db: Database) -> None:
 def test_a_sum_that_leaves_its_range_is_an_error_and_changes_nothing(connect: Connect) -> None:
     db = connect()
     db.execute(
-        "CREATE STREAM n (k BIGINT NOT NULL, v BIGINT NOT NULL); CREATE STREAM o (k BIGINT NOT NULL);"
+        "CREATE STREAM n (k BIGINT NOT NULL, v BIGINT NOT NULL);"
+        "CREATE STREAM o (k BIGINT NOT NULL);"
         "CREATE VIEW many AS SELECT COUNT(*) AS n FROM n;"
         "CREATE VIEW sums AS SELECT k, SUM(v) AS s FROM n GROUP BY k;"
         "CREATE VIEW others AS SELECT COUNT(*) AS n FROM o;"

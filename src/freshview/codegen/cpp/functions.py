@@ -49,7 +49,7 @@ class Functions:
         if function is own:
             emit = self.known.get(fn) or host_call(fn)
         elif function.ring or not _may_be_hosted(fn):
-            raise NotNative(f"function '{fn}' runs in Python only")
+            raise NotNative(f"the function '{fn}' is Python code")
         else:
             emit = host_call(fn)
         result = function.result(*(a.type for a in args))

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from freshview.calculus.casts import MOST_DIGITS
 from freshview.calculus.rows import bad_value, conform_to, expected
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Value
@@ -92,8 +93,12 @@ def _sized(relation: Relation, wanted: Column, column: pa.Array) -> pa.Array:
         return column
     if wanted.type.kind == "string":
         large = column.filter(pc.greater(pc.utf8_length(column), wanted.size)).slice(0, 1)
+    elif pa.types.is_decimal(column.type) and column.type.precision <= wanted.size:
+        return column
     else:
-        ends = pc.min_max(column)
+        decimal = pa.types.is_decimal(column.type)
+        wide = pa.decimal128(MOST_DIGITS, column.type.scale) if decimal else column.type
+        ends = pc.min_max(column.cast(wide))
         large = [ends["min"], ends["max"]]
     for value in large:
         if not _has_size(wanted, value.as_py()):

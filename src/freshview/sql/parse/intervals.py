@@ -137,7 +137,7 @@ def _fields(text: str, span: str, node: Node) -> Interval | None:
     if match is None:
         return None
     sign = -1 if match[1] == "-" else 1
-    first, _, last = span.split()
+    first = span.split()[0]
     names = ("YEAR", "MONTH") if first == "YEAR" else _ORDER[_ORDER.index(first) :]
     total = Interval(0, "months" if first == "YEAR" else "seconds", node.at)
     for i, (name, value) in enumerate(zip(names, match.groups()[1:], strict=False)):

@@ -33,6 +33,11 @@ _PARTS: dict[str, tuple[int, int]] = {
 }
 """What a part of an interval is: how often a length goes into it, and where that begins anew."""
 
+_NAMES = {
+    DAY_TIME.span: "an INTERVAL DAY TO SECOND",
+    YEAR_MONTH.span: "an INTERVAL YEAR TO MONTH",
+}
+
 _KEPT = frozenset(("abs", "coalesce", "greatest", "least", "listmax", "listmin"))
 """Functions whose answer is an interval again."""
 
@@ -116,11 +121,7 @@ def _int(n: int) -> Val:
 
 
 def _name(v: Val) -> str:
-    names = {
-        DAY_TIME.span: "an INTERVAL DAY TO SECOND",
-        YEAR_MONTH.span: "an INTERVAL YEAR TO MONTH",
-    }
-    return names.get(v.type.span, v.type.kind)
+    return _NAMES.get(v.type.span, v.type.kind)
 
 
 def _typed(v: Val, t: Type, env: Env) -> Val:
