@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from freshview.calculus.casts import CASTS
@@ -69,34 +70,62 @@ def from_python(
         )
     if fn.removeprefix("try_").removeprefix("cast_") in CASTS:
         raise TypeProblem(f"'{fn}' is the name of a CAST", instead="choose another name")
-    many = _columnwise(fn, function, t) if vectorized else None
-    one = (lambda *args: many([args])[0]) if many else _checked(fn, function, t)
     arity = _arity(function)
+    many = _OfColumns(fn, function, t) if vectorized else None
+    one = _OfValues(fn, function, t) if many is None else _OfOneRow(many)
     return Function(fn, one, lambda *_: t.not_null(), arity, partial=t.nullable, many=many)
 
 
-def _columnwise(
-    name: str, function: Callable[..., Any], t: Type
-) -> Callable[[list[tuple[Value, ...]]], list[Value]]:
+@dataclass(frozen=True)
+class _OfValues:
+    """A function of values; what it raises becomes one sentence. Workers get it pickled."""
+
+    name: str
+    function: Callable[..., Any]
+    type: Type
+
+    def __call__(self, *args: Value) -> Value:
+        try:
+            answer = self.function(*args)
+        except Exception as e:
+            raise failed(self.name, args, e) from e
+        return _conformed(self.name, args, answer, self.type)
+
+
+@dataclass(frozen=True)
+class _OfColumns:
     """A function of Arrow arrays as one of rows; its answers are checked, too."""
 
-    def compute(rows: list[tuple[Value, ...]]) -> list[Value]:
+    name: str
+    function: Callable[..., Any]
+    type: Type
+
+    def __call__(self, rows: list[tuple[Value, ...]]) -> list[Value]:
         columns = [pa.array(column) for column in zip(*rows, strict=True)]
         try:
-            answers = function(*columns)
+            answers = self.function(*columns)
             if isinstance(answers, pa.ChunkedArray):
                 answers = answers.combine_chunks()
             values = pa.array(answers).to_pylist()
         except Exception as e:
-            raise failed(name, rows[0], e) from e
+            raise failed(self.name, rows[0], e) from e
         if len(values) != len(rows):
             raise BadValue(
-                f"{name} answered {len(values)} values for {len(rows)} rows",
+                f"{self.name} answered {len(values)} values for {len(rows)} rows",
                 instead="it must answer one for each",
             )
-        return [_conformed(name, args, x, t) for args, x in zip(rows, values, strict=True)]
+        pairs = zip(rows, values, strict=True)
+        return [_conformed(self.name, args, answer, self.type) for args, answer in pairs]
 
-    return compute
+
+@dataclass(frozen=True)
+class _OfOneRow:
+    """A function of Arrow arrays, asked for one row."""
+
+    columns: _OfColumns
+
+    def __call__(self, *args: Value) -> Value:
+        return self.columns([args])[0]
 
 
 def _conformed(name: str, args: tuple[Value, ...], answer: Any, t: Type) -> Value:
@@ -109,19 +138,6 @@ def _conformed(name: str, args: tuple[Value, ...], answer: Any, t: Type) -> Valu
             instead=f"it must answer {expected(t)}",
             values=args,
         ) from None
-
-
-def _checked(name: str, function: Callable[..., Any], t: Type) -> Callable[..., Value]:
-    """The function, its answers as values of their type; what it raises becomes one sentence."""
-
-    def compute(*args: Value) -> Value:
-        try:
-            answer = function(*args)
-        except Exception as e:
-            raise failed(name, args, e) from e
-        return _conformed(name, args, answer, t)
-
-    return compute
 
 
 def _arity(function: Callable[..., object]) -> tuple[int, int]:

@@ -48,9 +48,15 @@ class KernelNode:
     With a `state`, a file in shared memory, they survive this process, and another one can attach.
     """
 
-    def __init__(self, program: NodeProgram, library: Path, state: Path | None = None) -> None:
+    def __init__(
+        self,
+        program: NodeProgram,
+        library: Path,
+        state: Path | None = None,
+        functions: Functions = BUILTINS,
+    ) -> None:
         self._program = program
-        kernel = Kernel(library)
+        kernel = Kernel(library).calling(functions)
         self._engine = KernelEngine(kernel, kernel.open(state))
         self._instance = self._engine.instance
         self.shared = state is not None
