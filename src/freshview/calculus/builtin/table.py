@@ -7,6 +7,7 @@ from freshview.calculus.builtin import (
     dates,
     formats,
     hashes,
+    json_text,
     maths,
     patterns,
     regex,
@@ -17,7 +18,7 @@ from freshview.calculus.builtin import (
 from freshview.calculus.builtin.entry import Entry
 from freshview.calculus.casts import REFUSING as CASTS_AND_MOVES
 
-FAMILIES = (text, regex, maths, bits, hashes, dates, patterns, zones, urls, formats)
+FAMILIES = (text, regex, maths, bits, hashes, dates, patterns, zones, urls, formats, json_text)
 
 ENTRIES: tuple[Entry, ...] = tuple(e for family in FAMILIES for e in family.ENTRIES)
 

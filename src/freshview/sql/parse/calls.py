@@ -119,6 +119,26 @@ def _extract(node: Node) -> Scalar:
     return Call("date_part", (part, node["expression"].scalar()), node.at)
 
 
+def _item(node: Node) -> Scalar:
+    """SPLIT(s, p)[0], or ELEMENT_AT(SPLIT(s, p), 1): no other array is known."""
+    node.only("this", "expressions", "offset")
+    fn = "split_element" if node.raw.args.get("offset") else "split_item"
+    return _of_split(fn, node, *(n.scalar() for n in node.all("expressions")))
+
+
+def _of_split(fn: str, node: Node, *others: Scalar) -> Scalar:
+    array = node["this"]
+    while array.key == "paren":
+        array = array["this"]
+    if array.key != "regexpsplit":
+        node.refuse("an element of an array or map", "write columns of their own instead")
+    array.only("this", "expression", "limit")
+    limit = array.get("limit")
+    last = () if limit is None else (limit.scalar(),)
+    texts = (array["this"].scalar(), array["expression"].scalar())
+    return Call(fn, (*texts, *others, *last), node.at)
+
+
 def _operator(fn: str) -> Callable[[Node], Scalar]:
     """An operator of two operands as a call."""
 
@@ -215,6 +235,8 @@ READERS: Readers = {
     "cast": _cast,
     "trycast": _cast,
     "extract": _extract,
+    "bracket": _item,
+    "arraysize": lambda n: _of_split("split_size", n),
     "intdiv": _operator("int_div"),
     "bitwiseand": _operator("bit_and_of"),
     "bitwiseor": _operator("bit_or_of"),

@@ -17,6 +17,9 @@ from freshview.sql.lower.env import Env
 from freshview.sql.lower.val import Val
 from freshview.sql.lower.values.coerce import exact
 
+RAISE = "raise_error"
+"""What is computed for rows only: it has no answer, and may stand in a CASE."""
+
 
 def fold(v: Val, env: Env) -> Val:
     """A computation on constants, done now; its type follows from its value."""
@@ -52,7 +55,7 @@ def _fold(e: Expr, env: Env) -> int | Decimal | float | str | date | datetime | 
             if len(numbers) < len(values):
                 return None
             return reduce(NUMBERS.add if isinstance(e, Add) else NUMBERS.mul, numbers)
-        case Apply(fn, args, ring) if not ring:
+        case Apply(fn, args, ring) if not ring and fn != RAISE:
             constants = tuple(_fold(a, env) for a in args)
             return None if None in constants else compute(env.catalog.functions[fn], constants)
         case _:
