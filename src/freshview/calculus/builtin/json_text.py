@@ -44,7 +44,7 @@ _WORD = re.compile(r"(?:true|false|null)(?!\w)")
 _PLAIN = {'"': re.compile(r'[^"\\]*'), "'": re.compile(r"[^'\\]*")}
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "/": "/", "\\": "\\"}
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]|(\[\*\])|\['([^'?]+)'\]")
-_SPECIAL = re.compile(r'["\\\x00-\x1f]')
+_SPECIAL = re.compile(r'["\\\x00-\x1f\U00010000-\U0010ffff]')
 _WRITTEN = {'"': '\\"', "\\": "\\\\", **{c: f"\\{n}" for n, c in _ESCAPED.items() if n in "bfnrt"}}
 
 
@@ -168,7 +168,11 @@ def show(value: Json) -> str:
 
 
 def _quoted(match: re.Match[str]) -> str:
-    return _WRITTEN.get(match[0]) or f"\\u{ord(match[0]):04X}"
+    if match[0] in _WRITTEN:
+        return _WRITTEN[match[0]]
+    halves = match[0].encode("utf-16-be")
+    units = (halves[i : i + 2].hex().upper() for i in range(0, len(halves), 2))
+    return "".join(f"\\u{unit}" for unit in units)
 
 
 @lru_cache(maxsize=256)

@@ -184,7 +184,7 @@ def split(text: str, pattern: str, limit: int = -1) -> list[str]:
     """
     if not pattern:
         parts = list(text) or [""]
-        return parts if limit <= 0 or len(parts) <= limit else parts[:limit]
+        return parts if limit <= 0 else [*parts[: limit - 1], *filter(None, [text[limit - 1 :]])]
     parts, index = [], 0
     for match in pattern_of(pattern).finditer(text):
         if 0 < limit == len(parts) + 1:
