@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from freshview.errors import FreshviewError, FreshviewWarning
 
 if TYPE_CHECKING:
+    __version__: str
+
     from freshview import dataflow as dataflow
     from freshview import linear as linear
     from freshview import models as models
@@ -45,6 +47,7 @@ __all__ = [
     "Statistics",
     "ViewHandle",
     "Writer",
+    "__version__",
     "connect",
     "dataflow",
     "linear",
@@ -92,4 +95,8 @@ def __getattr__(name: str) -> Any:
         # `Statistics` is what a view costs, so that of the data has another name here.
         own = "Statistics" if name == "Sizes" else name
         return getattr(import_module(f"freshview.{_HOMES[name]}"), own)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("freshview")
     raise AttributeError(f"module 'freshview' has no attribute '{name}'")

@@ -12,6 +12,7 @@ import sqlglot
 
 from freshview.calculus.functions import Functions
 from freshview.calculus.schema import Query
+from freshview.errors import FreshviewError
 from freshview.factorized import compile as factorized
 from freshview.factorized.options import ViewTreeOptions
 from freshview.ivm.compile import compile_queries
@@ -184,3 +185,12 @@ def close(x: tuple[Any, ...], y: tuple[Any, ...]) -> bool:
 def cases() -> list[tuple[str, str]]:
     """All the queries of all the workloads."""
     return [(w.name, name) for w in WORKLOADS.values() for name in w.queries()]
+
+
+def refusal(act: Callable[[], object]) -> str | None:
+    """The message with which something is refused; None if it is done."""
+    try:
+        act()
+    except FreshviewError as problem:
+        return str(problem)
+    return None

@@ -37,6 +37,14 @@ WINDOW_CASES: tuple[str, ...] = (
     "WHERE n = 2",
     "SELECT a, s FROM (SELECT a, SUM(c) AS s FROM r GROUP BY a) x "
     "QUALIFY ROW_NUMBER() OVER (ORDER BY s DESC, a) <= 2",
+    "SELECT a, n FROM (SELECT a, ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) AS n "
+    "FROM (SELECT a, b FROM r) x) y WHERE n <= 3",
+    # All the groupings together
+    "SELECT a, b, SUM(c) AS s, RANK() OVER (ORDER BY SUM(c) DESC) AS n FROM r GROUP BY CUBE (a, b)",
+    "SELECT a, b, COUNT(*) AS n, SUM(COUNT(*)) OVER (PARTITION BY a) AS m, m - n AS d FROM r "
+    "GROUP BY ROLLUP (a, b)",
+    "SELECT a, b, MAX(c) AS m FROM r GROUP BY ROLLUP (a, b) "
+    "QUALIFY RANK() OVER (PARTITION BY GROUPING(b) ORDER BY m) <= 2",
     # Up to the row
     "SELECT a, c, SUM(c) OVER (PARTITION BY a ORDER BY c) AS s FROM r",
     "SELECT b, c, SUM(c) OVER (ORDER BY b) AS s, MIN(c) OVER (ORDER BY b DESC) AS m FROM r",

@@ -16,6 +16,7 @@ from freshview.sql.load import load
 from tests.differential.analytic_sql import AnalyticWriter
 from tests.differential.duck import Duck, Event, plain
 from tests.differential.harness import grouped, same
+from tests.differential.nested_sql import NestedWriter
 from tests.differential.spark_sql import SparkWriter
 from tests.differential.typed_sql import View, Writer
 from tests.differential.typed_terms import KINDS, SQL_TYPES, Column, Source
@@ -65,6 +66,17 @@ SPARK_SEEDS = 90_000
 """From this seed on views are those of `spark_sql`, too; the others keep their texts."""
 ANALYTIC_SEEDS = 200_000
 """From this one on they are those of `analytic_sql`, too."""
+NESTED_SEEDS = 300_000
+"""From this one on they are those of `nested_sql`, and some batches are large and skewed."""
+
+
+def writer_of(seed: int) -> type[Writer]:
+    """What writes the views of a seed."""
+    if seed >= NESTED_SEEDS:
+        return NestedWriter
+    if seed >= ANALYTIC_SEEDS:
+        return AnalyticWriter
+    return SparkWriter if seed >= SPARK_SEEDS else Writer
 
 
 def world(seed: int, views: tuple[int, ...] = (1, 1, 2, 3, 4), batches: int = 8) -> World:
@@ -75,11 +87,11 @@ def world(seed: int, views: tuple[int, ...] = (1, 1, 2, 3, 4), batches: int = 8)
     """
     rng = random.Random(f"world {seed}")
     all_null = rng.random() < 0.5
-    tables = tuple(_table(name, rng, all_null) for name in "rst"[: rng.randint(1, 3)])
-    changes = tuple(_batches(tables, rng, batches))
+    tables = tuple(random_table(name, rng, all_null) for name in "rst"[: rng.randint(1, 3)])
+    kinds = (*_KINDS, "many") if seed >= NESTED_SEEDS else _KINDS
+    changes = tuple(_batches(tables, rng, batches, kinds))
     empty = World(tables, (), changes)
-    writer = AnalyticWriter if seed >= ANALYTIC_SEEDS else SparkWriter
-    writer = writer if seed >= SPARK_SEEDS else Writer
+    writer = writer_of(seed)
     duck = Duck(load(empty.script())[0])
     sources = [Source(t.name, t.columns) for t in tables]
     texts: list[View] = []
@@ -104,7 +116,8 @@ def _liveliness(view: View, batches: tuple[tuple[Event, ...], ...], duck: Duck) 
     return sum(x != y for x, y in pairwise(answers))
 
 
-def _table(name: str, rng: random.Random, all_null: bool) -> Table:
+def random_table(name: str, rng: random.Random, all_null: bool) -> Table:
+    """A table with columns of any type."""
     kinds = [rng.choice(KINDS) for _ in range(rng.randint(2, 4))]
     if "int" not in kinds:
         kinds[0] = "int"
@@ -117,11 +130,11 @@ def _table(name: str, rng: random.Random, all_null: bool) -> Table:
 
 
 def _batches(
-    tables: tuple[Table, ...], rng: random.Random, count: int
+    tables: tuple[Table, ...], rng: random.Random, count: int, kinds: tuple[str, ...]
 ) -> Iterator[tuple[Event, ...]]:
     live: dict[str, Counter[Row]] = {t.name: Counter() for t in tables}
     for number in range(count):
-        kind = "grow" if number == 0 else rng.choice(_KINDS)
+        kind = "grow" if number == 0 else rng.choice(kinds)
         yield tuple(e for t in tables for e in _changes(t, live[t.name], kind, rng))
 
 
@@ -139,6 +152,7 @@ def _changes(table: Table, live: Counter[Row], kind: str, rng: random.Random) ->
         "empty": (live.total(), 0),
         "one": (0, 1),
         "copies": (0, 1),
+        "many": (rng.randint(0, 6) if kind == "many" else 0, 16),
         "return": (live.total(), 2),
     }[kind]
     before = sorted(live.elements(), key=repr)

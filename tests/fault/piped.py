@@ -18,10 +18,13 @@ import duckdb
 import pyarrow as pa
 
 from freshview.durable import task
+from freshview.durable.commit_log import CommitLog
+from freshview.durable.outbox import Outboxes
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.pipeline import Pipeline
+from freshview.spark.io.emitter import Emitter
 from freshview.spark.io.files import CsvFile
 from freshview.spark.io.keys import KeyStore
 from tests.fault.dying import dies, in_child
@@ -36,10 +39,10 @@ Row = tuple[int, str, int]
 class Written:
     """A sink that writes every version it receives to the end of a file."""
 
-    view, changes = "totals", False
+    view = "totals"
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, changes: bool = False) -> None:
+        self.path, self.changes = path, changes
 
     def emit(self, version: int, table: pa.Table) -> None:
         rows = sorted(tuple(r.values()) for r in table.to_pylist())
@@ -58,7 +61,7 @@ class Piped:
         self.keyed = rng.random() < 0.5
         self.size, self.workers = rng.randint(1, 4), rng.choice((1, 2))
         self.batches = [self.batch(v) for v in range(VERSIONS)]
-        self.emitted = folder / "told"
+        self.emitted, self.changed = folder / "told", folder / "changed"
         rows = [row for batch in self.batches for row, _ in batch]
         lines = [f"{i},{item},{n}" for i, item, n in rows]
         (folder / "s.csv").write_text("\n".join(lines) + "\n")
@@ -108,6 +111,7 @@ class Piped:
         pipeline.declare(f"{STREAM.format(key=key)}{source};CREATE VIEW totals AS {VIEW};")
         if self.sinks:
             pipeline.add_sink(Written(self.emitted))
+            pipeline.add_sink(Written(self.changed, changes=True))
         return pipeline
 
     def go(self) -> None:
@@ -129,7 +133,8 @@ class Piped:
         places: list[tuple[Any, str]] = [(CsvFile, "read_rows")]
         places += [(KeyStore, name) for name in ("find", "expect", "resume", "commit")]
         if self.sinks:
-            places.append((Written, "emit"))
+            places += [(Written, "emit"), (Emitter, "emit"), (Outboxes, "write")]
+            places.append((CommitLog, "mark_done"))
         for _ in range(LIVES):
             # Half of the moments are in sources, key store and sinks alone.
             files = self.rng.random() < 0.5
@@ -151,3 +156,19 @@ class Piped:
         assert first == list(range(1, VERSIONS + 1)), f"told {Counter(v for v, _ in lines)}"
         for version, rows in lines:
             assert rows == self.wanted(version), f"version {version} was emitted as {rows}"
+        self.check_changes()
+
+    def check_changes(self) -> None:
+        """So were the changes, each time the same, and they add up to every version."""
+        lines = [json.loads(line) for line in self.changed.read_text().splitlines()]
+        by_version: dict[int, Any] = {}
+        for version, rows in lines:
+            assert by_version.setdefault(version, rows) == rows, f"version {version} again: {rows}"
+        assert list(by_version) == list(range(1, VERSIONS + 1)), "in order"
+        total: Counter[tuple[Any, ...]] = Counter()
+        for version, rows in by_version.items():
+            for *row, count in rows:
+                total[tuple(row)] += count
+            now = sorted([*row] for row, n in total.items() if n)
+            assert now == self.wanted(version), f"changes up to version {version} are {now}"
+            assert set(total.values()) <= {0, 1}, "lost or doubled"

@@ -7,7 +7,7 @@ import gc
 import math
 import threading
 import weakref
-from datetime import UTC, date, datetime
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 
@@ -135,16 +135,19 @@ BAD = [
     (0, 2**63),
     (0, -(2**63)),
     (0, 10**30),
-    (0, 1.0),
+    (0, 1.5),
     (0, True),
     (0, "1"),
-    (0, Decimal(1)),
-    (0, np.int64(1)),
+    (0, Decimal("1.5")),
+    (0, np.float64(1.5)),
+    (0, np.uint64(2**63)),
     (1, Decimal("0.001")),
-    (1, Decimal("0.100")),
-    (1, 1.5),
+    (1, Decimal("0.101")),
+    (1, 1.555),
     (1, True),
-    (1, "1.5"),
+    (1, "1.555"),
+    (1, "1_0"),
+    (1, "NaN"),
     (1, Decimal("NaN")),
     (1, Decimal("-Infinity")),
     (1, Decimal("92233720368547758.08")),
@@ -159,11 +162,13 @@ BAD = [
     (3, True),
     (3, 10**400),
     (3, "1"),
-    (4, datetime(2024, 1, 1)),
-    (4, "2024-01-01"),
+    (4, datetime(2024, 1, 1, 1)),
+    (4, "2024-1-1"),
+    (4, "2023-02-29"),
     (4, 0),
-    (5, date(2024, 1, 1)),
-    (5, datetime(2024, 1, 1, tzinfo=UTC)),
+    (5, "2024-01-01 25:00"),
+    (5, datetime(2024, 1, 1, tzinfo=timezone(timedelta(hours=1)))),
+    (5, np.datetime64("NaT")),
     (5, 0),
     (6, 1),
     (6, "true"),

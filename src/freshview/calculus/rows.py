@@ -9,6 +9,7 @@ from decimal import Context, Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
 from freshview.algebra import Number
+from freshview.calculus.convert import converted
 from freshview.calculus.domain import DIGITS, is_decimal, is_int, is_text
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import DAY_TIME, Type, Value, fits
@@ -54,18 +55,17 @@ def expected(t: Type) -> str:
 def conform(value: Value, t: Type) -> Value:
     """A value as its type writes it: integers become doubles or decimals, decimals get their scale.
 
+    A value of another type is taken where it stands for exactly one of this type (`convert.py`).
     Raises ValueError where the value does not belong to the type.
 
     >>> conform(2, Type("decimal", 2)), conform(2, Type("double"))
     (Decimal('2.00'), 2.0)
     """
     # A DataFrame's NaN would not be a key that equals itself, and infinities do not cancel.
-    if value is not None and not isinstance(value, int | float | Decimal | str | date):
-        raise ValueError(value)
     if isinstance(value, float | Decimal) and not math.isfinite(value):
         raise ValueError(value)
-    if not fits(value, t):
-        raise ValueError(value)
+    if not _belongs(value, t):
+        value = converted(value, t)
     if value is None or isinstance(value, bool):
         return value
     if t.kind == "decimal" and isinstance(value, int | Decimal):
@@ -77,9 +77,20 @@ def conform(value: Value, t: Type) -> Value:
         raise ValueError(value)
     if isinstance(value, str) and not is_text(value):
         raise ValueError(value)
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        raise ValueError(value)
     return value
+
+
+def _belongs(value: object, t: Type) -> bool:
+    """Whether a value is of a class that stands for values of the type, without a conversion."""
+    if value is None:
+        if not t.nullable:
+            raise ValueError(value)
+        return True
+    if not isinstance(value, int | float | Decimal | str | date):
+        return False
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return False
+    return fits(value, t)
 
 
 def plain(value: Value) -> Value:

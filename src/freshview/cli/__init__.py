@@ -1,4 +1,4 @@
-"""The command line: explain, compile, run, demo."""
+"""The command line: explain, compile, run, shell, init, doctor, demo."""
 
 from freshview.cli.app import main
 

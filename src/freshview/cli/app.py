@@ -14,8 +14,10 @@ from rich.console import Console
 
 from freshview.cli.compile import compile_script
 from freshview.cli.demo import run_demo
+from freshview.cli.doctor import diagnose, print_findings
 from freshview.cli.explain import explain_on_spark, explain_passes, explain_script
 from freshview.cli.factorized import DiagramOptions, compile_factorized, explain_factorized
+from freshview.cli.init import create_project
 from freshview.cli.options import (
     BatchOption,
     ChangesOption,
@@ -40,6 +42,8 @@ from freshview.cli.options import (
 )
 from freshview.cli.pipeline import RunOptions, run_on_spark
 from freshview.cli.run import Outputs, run_script
+from freshview.cli.serve import serve_script
+from freshview.cli.shell import run_shell
 from freshview.cli.spark_demo import run_on_spark as demo_on_spark
 from freshview.cli.switches import switches_of
 from freshview.errors import FreshviewError, FreshviewWarning, UnsupportedSql
@@ -49,9 +53,26 @@ from freshview.runtime.settings import DatabaseSettings, EngineChoice
 app = typer.Typer(
     help="Views in SQL, kept fresh by deltas as the data changes.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from freshview import __version__
+
+        typer.echo(f"freshview {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="the version"),
+    ] = False,
+) -> None:
+    """Views in SQL, kept fresh by deltas as the data changes."""
 
 
 @app.command()
@@ -231,6 +252,48 @@ def demo(
         run_demo(events or 3000, seed, Console())
     else:
         demo_on_spark(events or 40_000, batches, seed, Console(), master)
+
+
+@app.command()
+def shell(
+    script: Annotated[
+        Path | None, typer.Argument(help="a script to begin with; its sources are read")
+    ] = None,
+    engine: Annotated[EngineChoice, typer.Option(help="what serves the views")] = "auto",
+) -> None:
+    """Type statements and questions over a database in this process."""
+    run_shell(script, DatabaseSettings(engine=engine), Console(), _tell)
+
+
+@app.command()
+def serve(
+    script: Script,
+    host: Annotated[str, typer.Option(help="the address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free")] = 8080,
+    token: Annotated[
+        str, typer.Option(help="what visitors must know; made up if it is not given")
+    ] = "",
+    batch: Annotated[int, typer.Option(min=1, help="rows of a file in one change")] = 1000,
+    engine: Annotated[EngineChoice, typer.Option(help="what serves the views")] = "auto",
+) -> None:
+    """Show the views of a script on a page, as they change, with an API over HTTP."""
+    serve_script(script, DatabaseSettings(engine=engine), (host, port, token, batch), _tell)
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="where; the current folder by default")] = Path(),
+) -> None:
+    """Write a commented script to begin with, and the data that it reads."""
+    for line in create_project(folder):
+        typer.echo(line)
+
+
+@app.command()
+def doctor() -> None:
+    """Look at what this machine has, and name the command that adds what is missing."""
+    if not print_findings(diagnose(), Console()):
+        raise typer.Exit(1)
 
 
 def _check_dtree(dtree: Path | None, strategy: Strategy) -> None:

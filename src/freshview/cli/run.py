@@ -36,11 +36,12 @@ def run_script(
 ) -> None:
     """Apply the sources of a script, then show every view; paths start at the script's folder."""
     db = read_script(script, settings)
+    views = [view for view in db.views if view.name not in db.calls.inputs]
     read: Counter[str] = Counter()
     with ExitStack() as ends:
         send = open_sends(outputs.changes, outputs.listen, ends, tell)
         if send is not None:
-            follow(db.views, send)
+            follow(views, send)
         for relation, count in feed(db, script.parent, batch, tell):
             read[relation] += count
     counts = ", ".join(f"{count} of {name}" for name, count in read.items()) or "none"
@@ -50,7 +51,7 @@ def run_script(
     if any(late.values()):
         counted = ", ".join(f"{n} of {name}" for name, n in late.items() if n)
         console.out(f"rows that came too late: {counted}", highlight=False)
-    for view in db.views:
+    for view in views:
         if outputs.folder is not None:
             console.out(str(write_view(view, outputs.folder)), highlight=False)
         elif outputs.changes is None:

@@ -8,6 +8,7 @@ wait for each other share a round, and what is moved twice to one place is moved
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,8 +17,8 @@ from freshview.calculus.scope import outs, reads_delta
 from freshview.calculus.terms import Delta, Expr, Lift, Rel, Var, View
 from freshview.calculus.walk import rename, subterms
 from freshview.distributed.options import DistributionOptions, sized
-from freshview.distributed.terms import Kind, Location, Replicated, Slice, rekeyed
-from freshview.program.cost import Model
+from freshview.distributed.terms import Kind, Location, MapPlacement, Replicated, Slice, rekeyed
+from freshview.program.cost import Model, Size
 from freshview.program.terms import Program
 
 BYTES_A_ROUND = 10e6
@@ -65,10 +66,21 @@ FREE = CommunicationCost()
 
 
 class CommunicationCostModel:
-    """The cost model of one program's transformers; `shared` ones are free."""
+    """The cost model of one program's transformers; `shared` ones are free.
 
-    def __init__(self, program: Program, options: DistributionOptions) -> None:
+    Temporary maps that statements name have as many rows as a batch.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        options: DistributionOptions,
+        temporaries: Iterable[MapPlacement] = (),
+    ) -> None:
         self.model = Model(program, sized(program, options.statistics))
+        rows = max(1.0, options.statistics.batch)
+        for t in temporaries:
+            self.model.maps[t.name] = Size(rows if t.keys else 1.0, (rows,) * len(t.keys))
         self.options = options
         self.shared: set[tuple[Expr, Location]] = set()
         self._sizes: dict[Expr, float] = {}

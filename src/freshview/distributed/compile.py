@@ -13,16 +13,18 @@ Where `push` is switched off, `locate.py` puts the transformers where terms need
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from freshview.calculus.build import is_zero
 from freshview.calculus.check import Schema, infer
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Column, Query
-from freshview.calculus.terms import View
-from freshview.calculus.types import INT
-from freshview.calculus.walk import Names
+from freshview.calculus.terms import Expr, View
+from freshview.calculus.types import INT, Type
+from freshview.calculus.walk import Names, variables
+from freshview.distributed.changes.collect import Collector, Part, collecting, part_of
+from freshview.distributed.changes.split import Split, split
 from freshview.distributed.common_subexpressions import share_common
 from freshview.distributed.communication_cost import CommunicationCostModel
 from freshview.distributed.fusion import blocks, fuse_blocks
@@ -45,6 +47,7 @@ from freshview.distributed.terms import (
     Routine,
     Step,
 )
+from freshview.program.query_keys import NotCollected
 from freshview.program.terms import Program, Statement
 
 RESULT = "result"
@@ -68,12 +71,15 @@ def distribute(
     placement: Placement | None = None,
     options: DistributionOptions | None = None,
     functions: Functions = BUILTINS,
+    collected: Collection[str] = (),
 ) -> Distributed:
     """The program with its maps placed, and blocks of steps for every change and every query.
 
-    Without a placement, one is chosen by cost.
+    Without a placement, one is chosen by cost. The changes of the queries in `collected` are rows
+    of the driver when a batch ends, where they can be.
     """
     compiler = DistributedCompiler(program, placement, options or DistributionOptions(), functions)
+    compiler.collect(collected)
     names = compiler.streams()
     each = [(n,) for n in names]
     groups = [*each, names] if len(names) > 1 else each
@@ -85,6 +91,9 @@ def distribute(
         compiler.ready(),
         tuple(compiler.routine(g) for g in groups),
         tuple(compiler.readout(q) for q in program.queries),
+        tuple(p.change for p in compiler.parts),
+        compiler.compared,
+        compiler.change_words(),
     )
 
 
@@ -105,6 +114,35 @@ class DistributedCompiler:
         self.placement = placement or choose_placement(program, options)
         self.places = AtomLocations.of(program, self.placement)
         self.used = {m.name for m in program.maps} | {r.name for r in program.relations}
+        self.parts: list[Part] = []
+        """The parts of queries whose changes are collected."""
+        self.compared: dict[str, str] = {}
+        """Why others are not, by query."""
+
+    def collect(self, queries: Collection[str]) -> None:
+        """Collect the changes of these queries, if they can be."""
+        names = Names(self.used)
+        for q in (q for q in self.program.queries if q.name in queries):
+            try:
+                parts = [self._part(q, s, names) for s in split(q)]
+            except NotCollected as why:
+                self.compared[q.name] = why.what
+            else:
+                self.parts += parts
+        self.used = names.used
+
+    def change_words(self) -> tuple[str, ...]:
+        """How changes are collected, and why others are not: a sentence for each query."""
+        words: dict[str, list[str]] = {}
+        for part in self.parts:
+            words.setdefault(part.change.query, []).append(part.words())
+        collected = [f"{name}: {'; '.join(dict.fromkeys(w))}" for name, w in words.items()]
+        compared = [f"{name}: two reads are compared: {why}" for name, why in self.compared.items()]
+        return (*collected, *compared)
+
+    def _part(self, q: Query, s: Split, names: Names) -> Part:
+        name = names.fresh(f"changes of {q.name}")
+        return part_of(q, s, name, self._types(s.rows), self.places.maps)
 
     def streams(self) -> tuple[str, ...]:
         """The relations with batch triggers, in the order of the triggers."""
@@ -112,13 +150,34 @@ class DistributedCompiler:
 
     def statements(self, relations: Sequence[str]) -> tuple[Statement, ...]:
         """The statements for batches of these relations, one relation after the other."""
+        return tuple(s for some in self._triggers(relations) for s in some)
+
+    def _triggers(self, relations: Sequence[str]) -> list[tuple[Statement, ...]]:
         batches = {t.relation: t for t in self.program.triggers if t.event == "batch"}
-        return tuple(s for name in relations for s in batches[name].statements)
+        return [batches[name].statements for name in relations]
 
     def routine(self, relations: tuple[str, ...]) -> Routine:
         """The blocks for batches of relations."""
-        passes = self.passes(self.statements(relations))
-        return Routine(relations, passes.blocks, passes.maps)
+        triggers, names = self._triggers(relations), Names(self.used)
+        local = Names(self._variables())
+        collectors = [Collector(self.program, part, names, local) for part in self.parts]
+        statements = collecting(self.program, triggers, collectors)
+        kept = tuple(t for c in collectors for t in c.temporaries)
+        passes = self.passes(statements, self._with(kept), names, kept=kept)
+        changes = tuple(p.change.map for p in self.parts if p.change.map in {t.name for t in kept})
+        return Routine(relations, passes.blocks, (*passes.maps, *kept), changes)
+
+    def _variables(self) -> set[str]:
+        """The names of variables and columns in statements and in parts."""
+        statements = [s for t in self.program.triggers for s in t.statements]
+        terms = [e for s in statements for e in (s.target, s.term)]
+        used = {c.name for m in self.program.maps for c in m.keys}
+        return used.union(*map(variables, (*terms, *(p.rows for p in self.parts))))
+
+    def _with(self, temporaries: Iterable[MapPlacement]) -> AtomLocations:
+        """The places, with those of temporary maps that statements name."""
+        named = {t.name: (tuple(c.name for c in t.keys), t.at) for t in temporaries}
+        return replace(self.places, maps={**self.places.maps, **named})
 
     def ready(self) -> Routine:
         """The blocks that run when the static tables are loaded."""
@@ -143,11 +202,15 @@ class DistributedCompiler:
 
     def _columns(self, query: Query, columns: tuple[str, ...]) -> tuple[Column, ...]:
         types = {v: c.type for v, c in zip(query.vars, query.columns, strict=True)}
+        if not is_zero(query.term):
+            types |= self._types(query.term)
+        return tuple(Column(c, types[c]) for c in columns)
+
+    def _types(self, e: Expr) -> dict[str, Type]:
+        """The types of the variables that a term over maps binds."""
         maps = {m.name: (tuple(c.type for c in m.keys), m.payload) for m in self.program.maps}
         relations = {r.name: r.types for r in self.program.relations}
-        if not is_zero(query.term):
-            types |= infer(query.term, Schema(relations, maps, self.functions))[1]
-        return tuple(Column(c, types[c]) for c in columns)
+        return infer(e, Schema(relations, maps, self.functions))[1]
 
     def passes(
         self,
@@ -155,13 +218,14 @@ class DistributedCompiler:
         places: AtomLocations | None = None,
         names: Names | None = None,
         *,
+        kept: Sequence[MapPlacement] = (),
         trace: bool = False,
     ) -> PassResults:
-        """Run every pass that the options enable over the statements."""
+        """Run every pass that the options enable over statements; they name the `kept` maps."""
         places = places or self.places
         names = names or Names(set(self.used))
         used = set(names.used)
-        cost_model = CommunicationCostModel(self.program, self.options)
+        cost_model = CommunicationCostModel(self.program, self.options, kept)
         located: tuple[PlacedStatement, ...] = ()
         if trace or not self.options.push:
             first = Names(set(names.used)) if self.options.push else names
@@ -169,7 +233,7 @@ class DistributedCompiler:
         pushed = located
         if self.options.push:
             pushed = tuple(push_transformers(s, places, cost_model, names) for s in statements)
-        maker = SingleTransformer(self.program, self.functions, names)
+        maker = SingleTransformer(self.program, self.functions, names, kept)
         steps = maker.steps(pushed, [places.atom(s.target) for s in pushed])
         shared, temporaries = (
             share_common(steps, maker.temporaries)

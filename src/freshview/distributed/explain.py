@@ -22,6 +22,8 @@ def explain(
 ) -> str:
     """The placement of maps with the reasons; then a batch of all the relations, after every pass.
 
+    Last, the reads of queries, and how their changes are collected where a sink asks for them.
+
     Columns that nothing reads are shown as `..`.
     """
     compiler = DistributedCompiler(program, placement, options or DistributionOptions(), functions)
@@ -33,6 +35,8 @@ def explain(
     for query in program.queries:
         readout = compiler.readout(query)
         parts.append("\n".join([f"== reading {query.name}", *_blocks(readout.blocks)]))
+    compiler.collect({query.name for query in program.queries})
+    parts.append("\n".join(["== changes for sinks", *compiler.change_words()]))
     return "\n\n".join(parts)
 
 

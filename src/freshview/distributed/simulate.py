@@ -15,6 +15,7 @@ from typing import assert_never
 from freshview.algebra import EXACT, Number
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.rows import Row
+from freshview.distributed.changes.show import change_of
 from freshview.distributed.partition import worker
 from freshview.distributed.terms import (
     Block,
@@ -31,7 +32,7 @@ from freshview.distributed.terms import (
     Transfer,
 )
 from freshview.errors import SnapshotProblem
-from freshview.program.engine import Batch, Multiset, ShownRows, Tables
+from freshview.program.engine import Batch, Multiset, ShownRows, Tables, added
 from freshview.reference.engine.rows import check_changes, check_row
 from freshview.reference.engine.scope import Work
 from freshview.reference.engine.statements import compile_statement
@@ -60,6 +61,8 @@ class Simulation:
         self.loaded = False
         self._journal = Journal()
         self._shown = ShownRows()
+        self.changed: dict[str, Multiset] = {}
+        """What changed since it was asked for, by the maps of parts of queries."""
         self.driver = self._node()
         self.workers = [self._node() for _ in range(workers)]
         self._split = 0
@@ -96,6 +99,9 @@ class Simulation:
             for name, batch in batches.items():
                 self._arrive(name, batch)
             self._run(routine.blocks, routine.maps)
+        for name in routine.changes:
+            rows = self.driver.map(name).rows
+            self.changed[name] = added(self.changed.get(name, {}), rows.items())
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -130,6 +136,11 @@ class Simulation:
     def changes(self, query: str) -> Multiset:
         """See `ProgramEngine`."""
         return self._shown.changes(query, self.read(query))
+
+    def collected(self, query: str) -> Multiset:
+        """What changed in a query since this was last asked, as its batches have collected it."""
+        rows = {p.map: self.changed.pop(p.map, {}) for p in self.program.changes}
+        return change_of(query, self.program.changes, rows, self.functions)
 
     def snapshot(self) -> ClusterSnapshot:
         """See `ProgramEngine`: the rows of every node, without temporary maps."""

@@ -41,12 +41,19 @@ _COPIES = (Replicated, Everywhere)
 class SingleTransformer:
     """Turns statements into steps; `held` collects the temporary maps that they need."""
 
-    def __init__(self, program: Program, functions: Functions, names: Names) -> None:
+    def __init__(
+        self,
+        program: Program,
+        functions: Functions,
+        names: Names,
+        kept: Iterable[MapPlacement] = (),
+    ) -> None:
         self.names = names
         self.temporaries: list[MapPlacement] = []
         self._maps: dict[str, tuple[tuple[Type, ...], Type]] = {
             m.name: (tuple(c.type for c in m.keys), m.payload) for m in program.maps
         }
+        self._maps |= {t.name: (tuple(c.type for c in t.keys), t.payload) for t in kept}
         self._schema = Schema({r.name: r.types for r in program.relations}, self._maps, functions)
 
     def steps(self, statements: Iterable[PlacedStatement], at: Iterable[Location]) -> list[Step]:

@@ -248,6 +248,23 @@ class Routine:
     relations: tuple[str, ...]
     blocks: tuple[Block, ...]
     maps: tuple[MapPlacement, ...]
+    changes: tuple[str, ...] = ()
+    """The driver's maps that have what changed in queries when it ends (`ChangePart.map`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePart:
+    """A part of a query whose changes are collected, in a map of the driver.
+
+    The map is temporary, and written by every routine that can change the part. The sum of `term`
+    over the parts of a query, each over what its map has, is what changed in the query's `vars`.
+    """
+
+    query: str
+    map: str
+    keys: tuple[Column, ...]
+    vars: tuple[str, ...]
+    term: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +317,12 @@ class Distributed:
     ready: Routine
     routines: tuple[Routine, ...]
     readouts: tuple[Readout, ...]
+    changes: tuple[ChangePart, ...] = ()
+    """The parts of the queries whose changes are collected."""
+    compared: Mapping[str, str] = field(default_factory=dict)
+    """Why the changes of queries are not collected that should be, by their names."""
+    change_words: tuple[str, ...] = field(default=(), compare=False)
+    """How changes are collected, or why they are not: a sentence for each query."""
     guarded: tuple[Relation, ...] = ()
     """The streams whose batches are to be checked."""
     guards: tuple[Guard, ...] = ()

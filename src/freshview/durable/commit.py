@@ -29,6 +29,10 @@ class Commit:
     """The last load, until its caller knows of its end."""
     epoch: int = 0
     """The epoch of the driver that wrote it."""
+    outboxes: tuple[str, ...] = ()
+    """The marks of the versions whose outboxes somebody may still ask for (`outbox.py`)."""
+    received: int = -1
+    """The version up to which nobody will: all of it was received."""
 
 
 def write_commit(folder: Folder, commit: Commit) -> None:
@@ -42,7 +46,8 @@ def read_commit(folder: Folder) -> Commit:
         data = folder.read(_name(max(epochs)))
         if data is not None:  # else a newer driver has deleted it meanwhile
             record = json.loads(data)
-            return Commit(**{**record, "loading": loading_from(record.get("loading"))})
+            loading, marks = loading_from(record.get("loading")), record.get("outboxes", ())
+            return Commit(**{**record, "loading": loading, "outboxes": tuple(marks)})
     return Commit()
 
 

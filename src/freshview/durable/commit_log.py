@@ -13,6 +13,7 @@ from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.commit import Commit, drop_commits, write_commit
 from freshview.durable.epoch import DriverFenced, fence, succeed
 from freshview.durable.loading import Loading
+from freshview.durable.outbox import Outboxes
 from freshview.durable.snapshots import Snapshots
 from freshview.durable.storage.blocks import Pieces
 from freshview.durable.storage.files import AlreadyExists, TornFile
@@ -53,6 +54,8 @@ class CommitLog:
         self.work = work
         self.epoch = epoch
         self.commit = commit
+        self._outboxes = Outboxes(work.folder)
+        self._received = commit.received
         self.pending = self._take_over()
 
     @property
@@ -70,6 +73,7 @@ class CommitLog:
         pending = self._read_pending(self.commit.version + 1)
         self._store(self.commit)
         self.work.log.drop(self.commit.version + 1 + len(pending), names)
+        self._outboxes.drop_others([*self.commit.outboxes, *(e.mark for e in pending)])
         return pending
 
     def _read_pending(self, version: int) -> list[Entry]:
@@ -130,10 +134,35 @@ class CommitLog:
             self.work.log.write(entry)
         self.pending.append(entry)
 
-    def mark_done(self, entry: Entry) -> None:
-        """Commit a version, and all before it."""
-        self._write_commit(self._commit_of(entry))
+    def mark_done(self, entry: Entry, outboxes: Mapping[str, bytes] | None = None) -> None:
+        """Commit a version, and all before it; `outboxes` are what they send, by mark."""
+        try:
+            fence(self.work.folder, self.epoch)
+            sent = self._outboxes.write(outboxes or {})
+        except OSError as e:
+            raise self.interrupted(e) from e
+        left = [m for m in self.commit.outboxes if version_of(m) > self._received]
+        gone = set(self.commit.outboxes).difference(left)
+        done = replace(self._commit_of(entry), outboxes=(*left, *sent), received=self._received)
+        self._write_commit(done)
+        with suppress(OSError):  # the next start deletes them
+            self._outboxes.drop(gone)
         self.pending = [e for e in self.pending if e.version > entry.version]
+
+    def outboxes_since(self, since: int) -> list[bytes]:
+        """What the finished versions after one have sent, oldest first."""
+        if since < self.commit.received:
+            raise CheckpointProblem(
+                f"the changes of version {since + 1} are not kept: those up to version "
+                f"{self.commit.received} were received",
+                instead="restore the files of what sinks have received, of the same time as the "
+                "checkpoint",
+            )
+        return [self._outboxes.read(m) for m in self.commit.outboxes if version_of(m) > since]
+
+    def acknowledge(self, version: int) -> None:
+        """Nobody will ask for what versions up to this one have sent: later commits forget it."""
+        self._received = max(self._received, version)
 
     def _commit_of(self, entry: Entry) -> Commit:
         """The commit of a finished version."""

@@ -32,6 +32,8 @@ class VersionMetrics:
     jobs: int = 0
     steps: list[StepMetrics] = field(default_factory=list)
     driver_base: int = -1
+    outbox: bytes = b""
+    """What the last step of the driver sends, to whoever follows the versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class FollowedVersions:
 
     version: int
     steps: list[StepMetrics]
+    outboxes: dict[int, bytes]
+    """What the driver sends, by version."""
 
 
 class Coordinator:
@@ -79,24 +83,27 @@ class Coordinator:
         reports = self.runner.run([replace(self._order("follow", at), versions=versions)])
         reports.sort(key=lambda r: r.part)
         done = -1
+        outboxes: dict[int, bytes] = {}
         reached = {r.reached if r.failure is None else -1 for r in reports}
         for entry in written():
-            if entry.version > min(reached) or not self._gather(entry, reports):
+            outbox = self._gather(entry, reports) if entry.version <= min(reached) else None
+            if outbox is None:
                 break
-            done = entry.version
-        return FollowedVersions(done, [f for r in reports for f in r.steps])
+            done, outboxes[entry.version] = entry.version, outbox
+        return FollowedVersions(done, [f for r in reports for f in r.steps], outboxes)
 
-    def _gather(self, entry: Entry, reports: Sequence[WorkerReport]) -> bool:
-        """The driver's turn in a followed version; False if it failed."""
+    def _gather(self, entry: Entry, reports: Sequence[WorkerReport]) -> bytes | None:
+        """What the driver sends after its turn in a followed version; None if that failed."""
         at = StepId(self.epoch, entry.mark, entry.driver_after, entry.routine, 1)
         if at.step not in self.work.steps(entry.routine, self.work.driver):
-            return True
+            return b""
         try:
             sent = [r.followed[entry.version] for r in reports]
-            self.driver_bytes = self.driver.step(at, sent, keep_snapshots=True).state
+            outcome = self.driver.step(at, sent, keep_snapshots=True)
         except (KeyError, FreshviewError):
-            return False
-        return True
+            return None
+        self.driver_bytes = outcome.state
+        return outcome.sent.gathered
 
     def read(self, routine: str, now: Commit) -> DurableNode | None:
         """The driver's node with the result of a readout; None if the driver computes nothing."""
@@ -142,6 +149,7 @@ class Coordinator:
                 outcome = self.driver.step(at, gathered)
                 scattered = self._scattered_so_far(scattered, outcome.sent.blocks)
                 self.driver_bytes, metrics.driver_base = outcome.state, outcome.base
+                metrics.outbox = outcome.sent.gathered
             if i < len(schedule.jobs):
                 orders = []
                 for number, stage in enumerate(schedule.jobs[i], schedule.first(i)):

@@ -192,7 +192,8 @@ class Versions:
                 raise
         through = [e for e in self._commit_log.pending if e.version <= followed.version]
         if through:
-            self._commit_log.mark_done(through[-1])
+            outboxes = {e.mark: followed.outboxes[e.version] for e in through}
+            self._commit_log.mark_done(through[-1], outboxes)
             rows, elapsed = sum(e.rows for e in through), time.perf_counter() - began
             self._record(through[-1].version, rows, elapsed, 1, followed.steps)
         self._finish(own=first)
@@ -239,7 +240,7 @@ class Versions:
         """Run a version and commit it."""
         began = time.perf_counter()
         metrics = self._safely(lambda: self._coordinator.step(entry))
-        self._commit_log.mark_done(entry)
+        self._commit_log.mark_done(entry, {entry.mark: metrics.outbox})
         self._bases[self.work.driver] = metrics.driver_base
         elapsed = time.perf_counter() - began
         self._record(entry.version, entry.rows, elapsed, metrics.jobs, metrics.steps)

@@ -76,6 +76,18 @@ inline PyObject* chained_row(const Entry& entry, Part& part, PyObject* const* ar
   return whole ? none() : go_elsewhere(entry, row);
 }
 
+inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n);
+
+// A row with values of other types, as Python converts them; it refuses those that cannot be.
+inline PyObject* converted_row(PyObject* self, const Entry& entry, int at, PyObject* const* args, intptr_t n) {
+  Own row(raise_kernel_error(*entry.x, entry.relation, "row", 0, at, tuple_of(args, n)));
+  if (!row) return nullptr;
+  if (entry.instead) return PyObject_CallObject(entry.instead, row);
+  PyObject** values = static_cast<PyObject**>(__builtin_alloca(size_t(n + 1) * sizeof(PyObject*)));
+  for (intptr_t i = 0; i < n; i++) values[i] = PyTuple_GetItem(row, i);
+  return one_row(self, values, n);
+}
+
 inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
   Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(self, ENTRY));
   if (!entry) return nullptr;
@@ -90,7 +102,7 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
     if (!r.columns[i].used) continue;
     column[i] = &cells[i];
     if (__builtin_expect(!take(args[i], r.columns[i], &cells[i]), 0))
-      return raise_kernel_error(x, entry->relation, "row", 0, int(i), tuple_of(args, n));
+      return converted_row(self, *entry, int(i), args, n);
   }
   Part part{1, column, &entry->sign, nullptr, nullptr};
   if (entry->chain) return chained_row(*entry, part, args, n);
@@ -253,6 +265,23 @@ inline PyObject* row_in(Instance& x, int relation, i64 i, PyObject* row, PyObjec
   return tuple;
 }
 
+// Where the values of a column go.
+struct Filled { int column; char* at; size_t step; };
+
+// Takes the values of a row; those of other types as Python converts them, which `kept` holds.
+inline bool take_row(Instance& x, int relation, i64 i, PyObject* row, Filled* filled, int used, PyObject* kept) {
+  const Relation& r = x.env.kernel->relation[relation];
+  for (int k = 0; k < used; k++) {
+    Filled& f = filled[k];
+    if (__builtin_expect(!take(PyTuple_GetItem(row, f.column), r.columns[f.column], f.at), 0)) {
+      Py_IncRef(row);
+      Own other(raise_kernel_error(x, relation, "row", i, f.column, row));
+      return other && !PyList_Append(kept, other) && take_row(x, relation, i, other, filled, used, kept);
+    }
+  }
+  return true;
+}
+
 // apply_rows(instance, relation, rows, counts or None, sign)
 inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
@@ -266,7 +295,6 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   Rooms own;
   i64 size = PyTuple_Size(rows);
   const void** column = own.room->array<const void*>(r.width + 1);
-  struct Filled { int column; char* at; size_t step; };
   Filled* filled = own.room->array<Filled>(r.width + 1);
   int used = 0;
   for (int c = 0; c < r.width; c++) {
@@ -279,14 +307,8 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   for (i64 i = 0; i < size; i++) {
     PyObject* row = row_in(*x, int(relation), i, PyTuple_GetItem(rows, i), kept);
     if (!row) return nullptr;
-    for (int k = 0; k < used; k++) {
-      Filled& f = filled[k];
-      if (__builtin_expect(!take(PyTuple_GetItem(row, f.column), r.columns[f.column], f.at), 0)) {
-        Py_IncRef(row);
-        return raise_kernel_error(*x, int(relation), "row", i, f.column, row);
-      }
-      f.at += f.step;
-    }
+    if (!take_row(*x, int(relation), i, row, filled, used, kept)) return nullptr;
+    for (int k = 0; k < used; k++) filled[k].at += filled[k].step;
   }
   Part part{size, column, nullptr, nullptr, nullptr};
   Counts counts;

@@ -274,9 +274,18 @@ template <int SUMS> struct RowsOfSums {
   }
 };
 
-// The sums of all the groups of a block. Group 0 is that of rows that are not chosen.
-template <int SUMS> struct Groups {
+// What eight rows add to so many sums.
+template <int SUMS> struct Addends {
+  Lanes of[SUMS];
+};
+
+// The sums of all the groups of a block, of which there may be so many. Group 0 is that of rows that are
+// not chosen.
+template <int SUMS, int MOST = MOST_GROUPS> struct Groups {
   static constexpr int COPIES = 2;
+  static constexpr int REGISTERS = 24;  // that hold sums; some are left for what is added
+  static constexpr int least(int a, int b) { return a < b ? a : b; }
+  static constexpr int FEW = least(least(MOST, 4), REGISTERS / SUMS);  // groups whose sums they hold
   u32 size = 0;
 
   // Finds the group of every row by its keys; false where there are too many.
@@ -284,7 +293,7 @@ template <int SUMS> struct Groups {
     if (!are_close(rows, keys...)) {
       KeyCodes<Columns...> codes;
       const i64 some = rows < SAMPLE ? rows : SAMPLE;
-      if (!codes.fill(some, of, keys...) || !are_few(codes, some)) return false;
+      if (!codes.fill(some, of, keys...) || !have_few(codes, some)) return false;
       if (!codes.fill(rows - some, of + some, keys + some...) || !codes.combine(rows, of)) return false;
       size = codes.size;
       memset(of + rows, 0, Line<u8>::SIZE);  // where codes of lines may reach, there is no group
@@ -301,16 +310,13 @@ template <int SUMS> struct Groups {
     }
   }
 
-  // Eight rows from one on: what they add to every sum. Rows take turns with some copies of the sums,
-  // so that one need not wait for what the last one has stored.
-  void add(i64 row, const Lanes (&values)[SUMS]) {
-    const Rows rows(values);
-#pragma GCC unroll 8
-    for (int k = 0; k < LANES; k++) {
-      auto& sums = copies[k % COPIES][of[row + k]];
-#pragma GCC unroll 16
-      for (int n = 0; n < Rows::PARTS; n++) sums.part[n] += rows.of[k].part[n];
+  // Adds up so many rows: `addends(row)` is what eight of them from one on add to every sum.
+  template <class Get> void sum(i64 rows, Get addends) {
+    if constexpr (FEW > 0) {
+      u8 codes[FEW];
+      if (are_few(rows, codes)) return sum_few(rows, codes, addends);
     }
+    for (i64 row = 0; row < rows; row += LANES) add(row, addends(row).of);
   }
 
   i64 total(u32 group, int n) const {
@@ -334,12 +340,77 @@ template <int SUMS> struct Groups {
   using Rows = RowsOfSums<SUMS>;
   u8 of[BLOCK_ROWS + Line<u8>::SIZE] = {};  // the group of every row
 
+  // Whether so few groups have rows that all their sums are held in registers; their codes.
+  bool are_few(i64 rows, u8* codes) const {
+    constexpr u32 TRIED = 2 * FEW;  // codes of several columns are more than those that have rows
+    if (size > TRIED) return false;
+    int n = 0;
+    for (u32 g = 1; g <= size; g++) {
+      if (first(g, rows) < 0) continue;
+      if (n == FEW) return false;
+      codes[n++] = u8(g);
+    }
+    while (n < FEW) codes[n++] = MOST_GROUPS + 1;
+    return true;
+  }
+
+  // Every sum of a group is eight, each of every eighth row; other groups' rows are passed over.
+  template <class Get> void sum_few(i64 rows, const u8* codes, Get addends) {
+    LaneVector sums[FEW][SUMS] = {};
+    for (i64 row = 0; row < rows; row += LANES) {
+      const LaneVector groups = eight_codes(row);
+      const Addends<SUMS> more = addends(row);
+#pragma GCC unroll 4
+      for (int g = 0; g < FEW; g++) {
+        const LaneVector own = groups == i64(codes[g]);
+#pragma GCC unroll 24
+        for (int n = 0; n < SUMS; n++) sums[g][n] = own ? sums[g][n] + more.of[n].x : sums[g][n];
+      }
+    }
+    // Unrolled, since only what is named by constants stays in registers.
+#pragma GCC unroll 4
+    for (int g = 0; g < FEW; g++) {
+      if (codes[g] > MOST_GROUPS) break;
+#pragma GCC unroll 24
+      for (int n = 0; n < SUMS; n++)
+        copies[0][codes[g]].part[n / Rows::WIDTH][n % Rows::WIDTH] = all_of(sums[g][n]);
+    }
+  }
+
+  // The groups of eight rows, each as wide as what they add.
+  LaneVector eight_codes(i64 row) const {
+    constexpr bool LITTLE = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    u64 bytes;
+    memcpy(&bytes, of + row, sizeof(bytes));
+    const WordVector places = LITTLE ? WordVector{0, 8, 16, 24, 32, 40, 48, 56}
+                                     : WordVector{56, 48, 40, 32, 24, 16, 8, 0};
+    return LaneVector(((WordVector{} + bytes) >> places) & 0xff);
+  }
+  static u64 all_of(LaneVector x) {
+    u64 all = 0;
+#pragma GCC unroll 8
+    for (int k = 0; k < LANES; k++) all += u64(x[k]);
+    return all;
+  }
+
+  // Eight rows from one on: what they add to every sum. Rows take turns with some copies of the sums,
+  // so that one need not wait for what the last one has stored.
+  void add(i64 row, const Lanes (&values)[SUMS]) {
+    const Rows rows(values);
+#pragma GCC unroll 8
+    for (int k = 0; k < LANES; k++) {
+      auto& sums = copies[k % COPIES][of[row + k]];
+#pragma GCC unroll 16
+      for (int n = 0; n < Rows::PARTS; n++) sums.part[n] += rows.of[k].part[n];
+    }
+  }
+
   template <class... Columns> bool are_close(i64, const Columns&...) { return false; }
   bool are_close(i64 rows, const i64* key) { return rows && (size = close_codes(rows, of, key)); }
   bool are_close(i64 rows, const i32* key) { return rows && (size = close_codes(rows, of, key)); }
 
   // Whether the first rows have few groups: where they have many, the others are not looked at.
-  template <class Keys> bool are_few(Keys codes, i64 rows) const {
+  template <class Keys> bool have_few(Keys codes, i64 rows) const {
     u8 sample[SAMPLE + Line<u8>::SIZE];
     memcpy(sample, of, sizeof(sample));
     return codes.combine(rows, sample);

@@ -1,8 +1,9 @@
 // The rows of a base relation, whatever its columns are: compiled once, for all relations.
 //
 // Rows lie in blocks (`stored_rows.hpp`). As long as rows only come, and no key is
-// declared, they are a log, and nothing is looked up. The first row that goes brings an index
-// (`stored_index.hpp`); with a declared key there is one from the start, by key. Without a key it is by
+// declared, they are a log, and nothing is looked up. With a declared key they are a sorted log as long as
+// they come in its order (`stored_order.hpp`), and rows that go are found by a search. The first row that goes
+// from a log, or comes out of order, brings an index (`stored_index.hpp`): by the declared key, or by
 // one or two columns that tell rows apart, as a sample shows. Where these prove not to, it is by all of them, and
 // where that does not help, as rows are there many times, each row is kept once and counted.
 //
@@ -10,6 +11,7 @@
 // that fails, nothing has changed, and `refused` says so. Multiplicities have 31 bits here; a batch
 // with larger ones is refused.
 #include "stored_index.hpp"
+#include "stored_order.hpp"
 #include "stored_rows.hpp"
 
 namespace fr {
@@ -35,8 +37,10 @@ struct RowKernel : Kernel {
   Field* fields;
   Column* columns;  // those of the relation, then the count
   bool *key, *all;
-  int width;
+  int* key_columns;
+  int width, key_width;
   bool keyed;
+  bool sortable;  // whether rows are searched for by their keys, as long as these rise
   u64 row_bytes;
   Relation relation_entry;
   Map map_entry;
@@ -50,6 +54,7 @@ struct Done {  // a step of a batch that may have to be undone
 
 constexpr i64 NEAR = 32;  // rows that go, compared together
 constexpr u32 SAMPLE = 2048;
+constexpr u64 FEW_HOLES = 1024;  // that a sorted log may have whatever its size
 
 enum class Outcome { Well, Refused, Skewed };
 
@@ -59,6 +64,7 @@ struct Store {
   const RowKernel& k;
   Records records;
   Slots slots;
+  Ordered order;
   Done* done = nullptr;      // steps so far
   i64 steps = 0, done_room = 0;
   i64 expected = 0;          // how many there will be, most likely
@@ -69,7 +75,8 @@ struct Store {
 
   explicit Store(Env& e)
       : env(e), s(*e.state), k(*static_cast<const RowKernel*>(e.kernel)),
-        records{e.arena, s.blocks, k.fields, k.width}, slots{e.arena, s.index} {}
+        records{e.arena, s.blocks, k.fields, k.width}, slots{e.arena, s.index},
+        order{records, k.key_columns, k.key_width} {}
 
   // -- the index --------------------------------------------------------------------------------
 
@@ -227,11 +234,21 @@ struct Store {
 
   // The first index, or a better one than that which there is.
   __attribute__((noinline)) void climb(u32 level) {
-    if (level <= Few && (k.keyed || choose_columns()) && build(Few)) return;
-    if (level <= All && build(All)) return;
-    build(Counted);
+    const bool was_sorted = s.blocks.sorted;
+    if (was_sorted) forget_order();
+    const bool tells_apart = (level <= Few && (k.keyed || choose_columns()) && build(Few)) ||
+                             (level <= All && build(All));
+    if (!tells_apart) build(Counted);
+    if (tells_apart && !was_sorted) return;
     for (u32 number = 0; number < s.blocks.count; number++)
       if (records.is_block(number)) tidy(number);
+  }
+
+  void forget_order() {
+    s.blocks.sorted = false;
+    s.blocks.holes = 0;
+    for (u32 number = 0; number < s.blocks.count; number++)
+      if (records.is_block(number)) records.free_fences(records.block(number));
   }
 
   // -- steps of a batch -------------------------------------------------------------------------
@@ -349,16 +366,23 @@ struct Store {
     return out;
   }
 
-  // Of most rows that go, the first row of the tag is the one; these are compared together, column by
-  // column. There are so few of them that all they touch stays near.
+  // Of most rows that go, the first row of the tag is the one.
   bool remove_few(const Batch& b, const u32* batch_rows, const u32* tags, i64 n) {
     u32 first[NEAR];
+    for (i64 i = 0; i < n; i++) {
+      first[i] = NO_ROW;
+      slots.each(tags[i], [&](u32 row) { return first[i] = row, true; });
+    }
+    return take_out(b, batch_rows, tags, first, n);
+  }
+
+  // Takes rows out, which are most likely these; others of the tags are looked at where they are not. They are
+  // compared together, column by column. There are so few of them that all they touch stays near.
+  bool take_out(const Batch& b, const u32* batch_rows, const u32* tags, const u32* first, i64 n) {
     Spot spots[NEAR];
     u8 same[NEAR];
     for (i64 i = 0; i < n; i++) {
-      first[i] = ~0u;
-      slots.each(tags[i], [&](u32 row) { return first[i] = row, true; });
-      if (first[i] == ~0u) return false;
+      if (first[i] == NO_ROW) return false;
       spots[i] = records.spot(first[i]);
       same[i] = true;
     }
@@ -367,8 +391,8 @@ struct Store {
     for (i64 i = 0; i < n; i++) {
       const i32 by = -i32(b.count[batch_rows[i]]);
       i32& count = records.count(first[i]);
-      if (same[i] && count >= by) count -= by, note(Done{first[i], tags[i], -by});
-      else if (!go(b, batch_rows[i], tags[i], by)) return false;
+      if (same[i] && count >= by) count -= by, note(Done{first[i], tags ? tags[i] : 0, -by});
+      else if (!tags || !go(b, batch_rows[i], tags[i], by)) return false;
     }
     return true;
   }
@@ -500,9 +524,10 @@ struct Store {
     const Mark& known = s.blocks.last;
     if (known.open == start.open && known.used == start.used) start = known;
     else if (!start.used) start.texts = start.text_at = start.text_end = 0;
+    const u32 used = records.block(start.open - 1).used;
     s.blocks.live -= u64(b.size);
     records.rewind(start);
-    records.open().live = start.used;
+    records.open().live -= used - start.used;
     return true;
   }
 
@@ -535,6 +560,48 @@ struct Store {
     records.append(b, Picked{nullptr, 0}, b.size, [](u32, i64, i64) {});
     if (__builtin_expect((before ^ s.blocks.live) > before && repeats() && has_room(b, 0, true), 0))
       climb(Counted);
+  }
+
+  // -- a sorted log -----------------------------------------------------------------------------
+
+  // A batch whose rows that come have keys that rise: no key is there twice.
+  void apply_sorted(const Batch& b, Picked comes, Picked goes, i64 gone) {
+    const Mark mark = records.mark();
+    if (!gone) s.blocks.last = mark;
+    records.append(b, comes, b.size - gone, [&](u32 number, i64 from, i64 some) {
+      order.fence(b, comes.from(from), number, some);
+    });
+    if (gone && !remove_sorted(b, goes, gone)) {
+      undo(b, comes, mark);
+      env.refused = true;
+      return;
+    }
+    leave_holes();
+    if (s.blocks.holes > s.blocks.live + FEW_HOLES && has_room(b, 0, true)) climb(Few);
+  }
+
+  bool remove_sorted(const Batch& b, Picked rows, i64 n) {
+    u32 room[AT_ONCE], places[AT_ONCE];
+    for (i64 from = 0; from < n; from += AT_ONCE) {
+      const i64 some = n - from < AT_ONCE ? n - from : AT_ONCE;
+      const u32* batch_rows = rows.from(from).listed(some, room);
+      order.find(b, batch_rows, some, places);
+      for (i64 i = 0; i < some; i += NEAR)
+        if (!take_out(b, batch_rows + i, nullptr, places + i, some - i < NEAR ? some - i : NEAR)) return false;
+    }
+    return true;
+  }
+
+  void leave_holes() {
+    for (i64 i = 0; i < steps; i++) {
+      if (records.count(done[i].row)) continue;
+      bury(done[i].row);
+      s.blocks.holes++;
+    }
+    if (!s.blocks.open || records.open().live || !records.open().used) return;
+    s.blocks.holes -= records.open().used;
+    s.blocks.last = Mark{0, 0, 0, 0, 0};
+    records.rewind(Mark{s.blocks.open, 0, 0, 0, 0});
   }
 
   // -- a batch ----------------------------------------------------------------------------------
@@ -586,12 +653,19 @@ struct Store {
       return;
     }
     if (!s.level && gone && gone == b.size && cut(b)) return;
-    if (!has_room(b, b.size - gone, s.level || gone)) {
+    const bool sorted = s.blocks.sorted && order.rises(b);
+    if (!has_room(b, b.size - gone, !sorted && (s.level || gone || k.keyed))) {
       env.full = true;
       return;
     }
-    if (!s.level && !gone) return log(b);
-    if (!s.level) climb(Few);
+    if (!s.level && !gone && !k.keyed) return log(b);
+    if (!s.level && !sorted) {
+      climb(Few);
+      if (!has_room(b, b.size - gone, true)) {
+        env.full = true;
+        return;
+      }
+    }
     Picked comes{nullptr, 0}, goes{nullptr, 0};
     if (gone && gone < b.size) {
       u32* lists = env.scratch.at<u32>(env.scratch.take(u64(2 * b.size + 2) * 4));
@@ -599,8 +673,9 @@ struct Store {
       goes.list = lists + b.size - gone + 1;
       split(b, lists, lists + b.size - gone + 1);
     }
-    if (k.keyed) suspects = env.scratch.at<Done>(env.scratch.take(u64(b.size) * sizeof(Done)));
     expected = s.level == Counted ? b.size : gone;
+    if (sorted) return apply_sorted(b, comes, goes, gone);
+    if (k.keyed) suspects = env.scratch.at<Done>(env.scratch.take(u64(b.size) * sizeof(Done)));
     change(b, comes, goes, gone);
     env.visits += slots.visits;
   }
@@ -675,17 +750,24 @@ struct Store {
 
   // The rows like the one of a batch: with its key, or equal.
   void find(const Batch& wanted, Output& out, bool by_key) {
-    if (!s.level) climb(Few);
     const u32 only = 0;
-    hash_batch_rows(wanted, &only, 1);
-    slots.each(tag[0], [&](u32 row) {
+    auto tell = [&](u32 row) {
       const Spot x = records.spot(row);
       if (by_key ? !records.same_key(x, wanted, 0) : !records.same_row(x, wanted, 0)) return false;
       const i64 at = out.next();
       write(x, out, at);
       out.count[at] = records.count(row);
       return false;
-    });
+    };
+    if (s.blocks.sorted) {
+      u32 row;
+      order.find(wanted, &only, 1, &row);
+      if (row != NO_ROW && records.count(row) > 0) tell(row);
+      return;
+    }
+    if (!s.level) climb(Few);
+    hash_batch_rows(wanted, &only, 1);
+    slots.each(tag[0], tell);
   }
 };
 
@@ -706,7 +788,9 @@ static void find_key(Env& e, const Batch& wanted, Output& out) { Store(e).find(w
 static Strings& strings_of(State& s) { return s.strings; }
 static void create(Env& e) {
   memset(static_cast<void*>(e.state), 0, sizeof(State));
-  if (static_cast<const RowKernel*>(e.kernel)->keyed) Store(e).slots.make_room(1), e.state->level = Few;
+  const RowKernel& k = *static_cast<const RowKernel*>(e.kernel);
+  e.state->blocks.sorted = k.sortable;
+  if (k.keyed && !k.sortable) Store(e).slots.make_room(1), e.state->level = Few;
 }
 static void ready(Env&) {}
 static Watch watch_of(State&) { return {}; }
@@ -725,7 +809,7 @@ static bool describes(const RowKernel& k, int width, const Column* columns, cons
 }
 
 static u64 row_bytes_of(const Field* fields, int width) {
-  u64 bytes = 16;
+  u64 bytes = 16 + sizeof(i64) / GROUP + 1;  // with fences and posts
   for (int c = 0; c < width; c++) bytes += fields[c].kind == Decimal128 ? 16 : 8;
   return bytes;
 }
@@ -740,8 +824,10 @@ static const Kernel* of_columns(int width, const Column* columns, const bool* ke
   k->columns = static_cast<Column*>(calloc(n, sizeof(Column)));
   k->key = static_cast<bool*>(calloc(n, 1));
   k->all = static_cast<bool*>(calloc(n, 1));
-  if (!k->fields || !k->columns || !k->key || !k->all) return nullptr;
+  k->key_columns = static_cast<int*>(calloc(n, sizeof(int)));
+  if (!k->fields || !k->columns || !k->key || !k->all || !k->key_columns) return nullptr;
   k->width = width;
+  k->sortable = true;
   for (int i = 0; i < width; i++) {
     k->columns[i] = columns[i];
     k->columns[i].as_it_lies = true;
@@ -750,7 +836,11 @@ static const Kernel* of_columns(int width, const Column* columns, const bool* ke
     if (!k->columns[i].name) return nullptr;
     k->keyed |= k->key[i] = key[i];
     k->all[i] = true;
+    if (!key[i]) continue;
+    k->key_columns[k->key_width++] = i;
+    k->sortable &= Ordered::is_number(columns[i].kind);
   }
+  k->sortable &= k->keyed && k->key_width <= Ordered::MOST_KEYS;
   k->columns[width] = Column{"", Int, 0, false, true};
   k->row_bytes = row_bytes_of(k->fields, width);
   k->relation_entry = Relation{"rows", width, k->columns, false, apply_rows};

@@ -26,6 +26,7 @@ struct Block {
   u64 rows, stride;       // the groups, and the bytes of each
   u64 texts;              // the piece that texts are put into
   u64 text_at, text_end;  // what is free of it
+  u64 fences;             // of rows in the order of a key (`stored_order.hpp`), or 0
   Place column[1];        // as many as the relation has
 };
 

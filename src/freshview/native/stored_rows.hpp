@@ -18,6 +18,7 @@
 namespace fr {
 
 constexpr u32 MOST_ROWS = 65536, FEWEST_ROWS = 64;  // of a block
+constexpr u32 SPAN = 16;                            // groups of a sorted block between two posts
 constexpr i64 AT_ONCE = 256;                        // rows that are looked at together
 constexpr u64 LARGE_PIECE = 1 << 20;                // of memory for texts
 
@@ -43,8 +44,9 @@ struct Blocks {  // as the state has them; zeroed memory has none
   u32 open;            // the block that rows are added to, plus 1
   u64 live;            // rows that count
   Mark last;           // before the last batch
+  u64 holes;           // rows of sorted blocks that are gone
+  bool sorted;         // whether rows lie in the order of their keys
 };
-
 
 // Decimals hash alike whatever their width.
 inline u64 decimal_word(i128 x) { return i64(x) == x ? word(i64(x)) : word(x); }
@@ -96,6 +98,14 @@ struct Records {
   Spot spot(const Block& b, u64 at) const { return Spot{&b, group(b, at), u32(at % GROUP)}; }
   Spot spot(u32 row) const { return spot(block(row >> 16), row & 0xffff); }
   i32& count(u32 row) const { return spot(row).count(); }
+
+  i64* fences(const Block& b) const { return arena.at<i64>(b.fences); }
+  i64* posts(const Block& b) const { return fences(b) + b.room / GROUP; }
+  static u64 fence_bytes(const Block& b) { return (u64(b.room) / GROUP + b.room / (GROUP * SPAN)) * sizeof(i64); }
+  void free_fences(Block& b) const {
+    if (b.fences) arena.give(b.fences, fence_bytes(b));
+    b.fences = 0;
+  }
 
   u64 header_bytes() const { return sizeof(Block) + u64(width) * sizeof(Place); }
 
@@ -152,6 +162,7 @@ struct Records {
     widen(b, from, rows, n < i64(room) ? n : i64(room));
     lay_out(b);
     b.rows = arena.take(row_memory(b));
+    if (s.sorted) b.fences = arena.take(fence_bytes(b));
     arena.at<u64>(s.directory)[number] = at;
     s.open = number + 1;
   }
@@ -174,6 +185,7 @@ struct Records {
     u64& entry = arena.at<u64>(s.directory)[number];
     Block& b = *arena.at<Block>(entry);
     free_texts(b, 0);
+    free_fences(b);
     arena.give(b.rows, row_memory(b));
     arena.give(entry, header_bytes());
     entry = u64(s.free) << 1 | 1;

@@ -29,6 +29,7 @@ from freshview.runtime.functions import from_python
 from freshview.runtime.ingest.columns import arranged, rows_of
 from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Payloads, variables_of
+from freshview.spark.io.sinks import Delta, Sink
 from freshview.spark.nodes.elements import rows_with_elements
 from freshview.sql import Catalog
 from freshview.sql.load import load
@@ -51,6 +52,16 @@ class PipelineCatalog(ABC):
     @abstractmethod
     def spark(self) -> SparkSession:
         """The session."""
+
+    @abstractmethod
+    def changes(self, view: str, since: int) -> pa.Table:
+        """What changed in a view after a version."""
+
+    @abstractmethod
+    def subscribe(
+        self, view: str, function: Callable[[int, pa.Table], object]
+    ) -> Callable[[], None]:
+        """Call a function with the changes of a view."""
 
     # -- before the start --------------------------------------------------------------------------
 
@@ -161,12 +172,14 @@ class PipelineCatalog(ABC):
         declared = catalog.relations.values()
         return Payloads(query, variables_of(query, declared, catalog.functions))
 
-    def _check_sink_columns(self, name: str, *, changes: bool) -> None:
+    def _check_sink_columns(self, name: str, sink: Sink) -> None:
         """Sinks receive Arrow tables: refuse rings without columns, and changes of nested lists."""
         payloads = self._payloads(name)
         if payloads:
             _ = payloads.parts  # refuses what has no columns
-        if changes and payloads.nested:
+        if isinstance(sink, Delta):
+            sink.check([c.name for c in self._query(name).columns])
+        if sink.changes and payloads.nested:
             raise FreshviewError(
                 f"the changes of '{name}' cannot be sent, since it has categories",
                 instead="subscribe to the whole view instead (changes=False)",
@@ -184,8 +197,15 @@ class PipelineCatalog(ABC):
             f"{n}: {at}" for n, at in distributed.placement.maps.items()
         ]
         parts = [["== checks", *self._contract.words()], ["== placement", *words]]
+        changes = [*distributed.change_words, *self._not_asked(distributed)]
+        if changes:
+            parts.insert(1, ["== changes", *changes])
         parts.append(["== program", _program_text(distributed)])
         return "\n\n".join("\n".join(part) for part in parts)
+
+    @abstractmethod
+    def _not_asked(self, distributed: Distributed) -> list[str]:
+        """What is said of views whose changes nobody asked for when the checkpoint began."""
 
     def _query(self, name: str) -> Query:
         query = self.queries.get(name.lower())

@@ -40,6 +40,7 @@ from freshview.spark.batches.validate import Batch, as_table, validated
 from freshview.spark.nodes.attach_kernels import attach_kernels
 from freshview.spark.nodes.checkpoint import check_nodes, reopen, save_pipeline
 from freshview.spark.nodes.node import READY, ProgramNode, read_routine
+from freshview.spark.nodes.query_change import query_change
 from freshview.spark.nodes.query_result import query_result
 from freshview.spark.nodes.reference_node import batch_of
 from freshview.spark.nodes.view_work import ViewWork, tables_name
@@ -231,6 +232,28 @@ class Flow(Versions):
             readout,
             node.send(read_routine(query), placement.name) if node else batch_of(placement, {}),
         )
+
+    @property
+    def collected(self) -> tuple[str, ...]:
+        """The queries whose changes are collected by every version."""
+        return tuple(dict.fromkeys(p.query for p in self.work.distributed.changes))
+
+    @property
+    def kept_since(self) -> int:
+        """The version since which changes are kept."""
+        return max(0, self._commit_log.commit.received)
+
+    def changes(self, query: str, since: int) -> pa.Table:
+        """What changed in a collected query after a version: its columns, and `COUNT`."""
+        self._finish()
+        sent = self._safely(lambda: self._commit_log.outboxes_since(since))
+        distributed = self.work.distributed
+        parts = [p for p in distributed.changes if p.query == query]
+        return query_change(self._readouts[query].query, parts, sent, self.work.functions)
+
+    def acknowledge(self, version: int) -> None:
+        """Nobody will ask for changes up to a version any more."""
+        self._commit_log.acknowledge(version)
 
 
 __all__ = [

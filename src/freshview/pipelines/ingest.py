@@ -12,6 +12,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from freshview.calculus.schema import Relation
+from freshview.distributed.terms import Distributed
 from freshview.durable.batch_log import Note
 from freshview.errors import BadRow, FreshviewError
 from freshview.pipelines.catalog import PipelineCatalog
@@ -23,7 +24,7 @@ from freshview.pipelines.keyed_streams import changes_and_events
 from freshview.pipelines.progress import Progress, Totals, prometheus
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.decode import DecodedBatch
-from freshview.spark.io.emitter import Emitter, UnreadableView
+from freshview.spark.io.emitter import Emitter, UnreadableView, ViewSource
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.rows import RejectedRow
 from freshview.spark.io.sinks import Callback, Sink
@@ -32,6 +33,9 @@ from freshview.spark.nodes.violations import RefusedBatch
 
 KEYS = "keys"
 """The key of a note for the token of the last events by key in the views."""
+
+KEPT_VERSIONS = 100
+"""The versions whose changes are kept, if a pipeline is asked to keep some."""
 
 PUSHED = "push"
 """The name of a batch that was pushed, not read from a source."""
@@ -57,6 +61,8 @@ class PipelineIngest(PipelineCatalog):
         self._streams: dict[str, Relation] = {}
         self._marks: list[Relation] = []
         """What tells the views of the watermarks of streams."""
+        self._kept: frozenset[str] = frozenset()
+        """The views whose last changes are kept for whoever asks."""
         self._calling: int | None = None
         """The thread that calls sinks and listeners now."""
 
@@ -75,7 +81,7 @@ class PipelineIngest(PipelineCatalog):
         name = self._query(sink.view).name
         if sink.view != name:  # names are case-insensitive, and files are named after the view
             sink.view = name
-        self._check_sink_columns(name, changes=sink.changes)
+        self._check_sink_columns(name, sink)
         with self._lock:
             self._refuse_in_sink("add another sink")
             if self._flow is not None:
@@ -89,6 +95,52 @@ class PipelineIngest(PipelineCatalog):
     ) -> None:
         """Call a function with every version of a view, or with its changes."""
         self.add_sink(Callback(self._query(view).name, function, changes))
+
+    def subscribe(
+        self, view: str, function: Callable[[int, pa.Table], object]
+    ) -> Callable[[], None]:
+        """Call a function with the changes of a view, the first ones being all its rows.
+
+        Versions that do not change it are left out. The result ends the subscription.
+        """
+        sink = Callback(
+            self._query(view).name, lambda v, t: t.num_rows and function(v, t), changes=True
+        )
+        self.add_sink(sink)
+
+        def end() -> None:
+            with self._lock:
+                self._refuse_in_sink("end a subscription")
+                if sink in self._sinks:
+                    self._sinks.remove(sink)
+                    if self._flow is not None:
+                        self._emitter.remove(sink)
+
+        return end
+
+    def changes(self, view: str, since: int) -> pa.Table:
+        """What changed in a view after a version: its columns, and `__count`."""
+        name = self._query(view).name
+        with self._lock:
+            flow = self._running_flow()
+            version = self._catch_up(flow)
+            if name not in flow.collected or name not in self._kept:
+                raise FreshviewError(
+                    f"the changes of '{name}' are not kept",
+                    instead=f"create the pipeline with changes=['{name}'] and another checkpoint",
+                )
+            if not flow.kept_since <= since <= version:
+                raise FreshviewError(
+                    f"the changes of '{name}' since version {since} are not known; they are kept "
+                    f"from version {flow.kept_since} to {version}"
+                )
+            return flow.changes(name, since)
+
+    def _not_asked(self, distributed: Distributed) -> list[str]:
+        asked = {p.query for p in distributed.changes} | distributed.compared.keys()
+        late = dict.fromkeys(s.view for s in self._sinks if s.changes and s.view not in asked)
+        why = "two reads are compared: nobody asked for its changes when the checkpoint began"
+        return [f"{name}: {why}" for name in late]
 
     def on_progress(self, listener: Callable[[Progress], object]) -> None:
         """Call a function after every batch."""
@@ -264,7 +316,16 @@ class PipelineIngest(PipelineCatalog):
     def _send_missed(self, version: int) -> None:
         """Send a version to the sinks that have not received it."""
         with self._callbacks(), suppress(UnreadableView):  # its caller knows, and may repair it
-            self._emitter.emit(version, self._read)
+            self._emitter.emit(version, self._source())
+
+    def _source(self) -> ViewSource:
+        flow = self._running_flow()
+
+        def acknowledge(version: int) -> None:
+            last = flow.version - KEPT_VERSIONS
+            flow.acknowledge(min(version, last) if self._kept else version)
+
+        return ViewSource(flow.collected, self._read, flow.changes, acknowledge)
 
     @contextmanager
     def _callbacks(self) -> Iterator[None]:
@@ -295,7 +356,7 @@ class PipelineIngest(PipelineCatalog):
         began = time.perf_counter()
         self.totals.read.update(rows)
         with self._callbacks():
-            self._emitter.emit(version, self._read)
+            self._emitter.emit(version, self._source())
             seconds += time.perf_counter() - began
             self._report(version, sum(rows.values()), seconds, source)
 

@@ -35,25 +35,24 @@ def pipeline(
     log: str | Path | None = None,
     upserts: Sequence[str] = (),
     trusted: bool | Sequence[str] = (),
+    changes: Sequence[str] = (),
     settings: FlowSettings | None = None,
 ) -> Pipeline:
     """The views of a script, kept fresh on Spark.
 
     - `script` is a file of SQL (a path, or a text that ends in `.sql`), or SQL itself.
     - `spark` is the session to use; without one, a session is started on `master`.
-    - `checkpoint` is the folder from which a later pipeline of the same program continues; without
-      one, the state is discarded when the pipeline stops.
+    - `checkpoint` is the folder from which a later pipeline of the same program continues.
     - `workers` is how many parts the state is split into: by default the number of cores.
     - `batch` is how many records of a file are one change; `trigger` ("1 second") how often the
       other sources are polled while they are followed.
     - `strategy`, `strict` and `switches` are as for `connect`.
     - `packages` are what a new session needs: `kafka`, `delta`, or Maven coordinates.
     - `dead_letters` is the folder for malformed rows; by default in the checkpoint.
-    - `log` is the file for Spark's log.
-    - `upserts` are the streams that `upsert` changes by key.
+    - `log` is the file for Spark's log; `upserts` are the streams that `upsert` changes by key.
     - `trusted` are streams (or, if True, all) whose changes are not checked: deletions of missing
-      rows, and second rows of a primary key, make views silently wrong. All others are checked as
-      `connect` does it, for which workers keep their rows.
+      rows, and second rows of a primary key, make views silently wrong.
+    - `changes` are views whose changes are collected for sinks that come after the start.
     - `settings` are those of the state: snapshots, memory, native kernels.
     """
     if batch < 1:
@@ -74,6 +73,7 @@ def pipeline(
         tuple(upserts),
         trusted if isinstance(trusted, bool) else tuple(trusted),
         read_switches(switches),
+        (changes,) if isinstance(changes, str) else tuple(changes),
     )
     created = Pipeline(options, spark, folder)
     created.declare(text, name)

@@ -28,3 +28,4 @@ class PipelineOptions:
     upserts: tuple[str, ...] = ()
     trusted: bool | tuple[str, ...] = ()
     switches: Switches = field(default_factory=Switches)
+    changes: tuple[str, ...] = ()

@@ -33,6 +33,7 @@ from freshview.spark.io.feed import Feed
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.load import load_tables
 from freshview.spark.io.sources import check_paths, inputs
+from freshview.spark.nodes.checkpoint import collected_queries
 from freshview.spark.probe import check_workers
 from freshview.spark.session import active, session
 
@@ -135,13 +136,17 @@ class Pipeline(PipelineIngest):
         self._letters, self._late = DeadLetters(letters), DeadLetters(letters)
         workers = self.options.workers or max(1, spark.sparkContext.defaultParallelism)
         spread = DistributionOptions(workers=workers, deliver=True, grids=True)
-        distributed = distribute(program, options=spread, functions=self.catalog.functions)
+        self._kept = frozenset(self._query(name).name for name in self.options.changes)
+        begun = self._flows.exists(state)
+        wanted = collected_queries(state) if begun else self._followed()
+        functions = self.catalog.functions
+        distributed = distribute(program, None, spread, functions, collected=wanted)
         distributed = replace(distributed, guarded=self._contract.guarded)
         common: dict[str, Any] = {
-            "functions": self.catalog.functions,
+            "functions": functions,
             "settings": self.options.settings,
         }
-        if self._flows.exists(state):
+        if begun:
             self._flow = self._flows.restart(
                 distributed, spark, checkpoint=state, workers=self.options.workers, **common
             )
@@ -159,12 +164,17 @@ class Pipeline(PipelineIngest):
         self._keys.resume(self._note.get(KEYS))
         self._start_sinks(self._flow.version)
 
+    def _followed(self) -> set[str]:
+        """The views whose changes are collected from the first version on."""
+        return {*self._kept, *(s.view for s in self._sinks if s.changes)}
+
     def _start_sinks(self, version: int) -> None:
         with self._lock, self._callbacks():
             folder = self._home / "sinks"
-            self._emitter = Emitter(self._sinks, folder, version, sync=self._sync)
+            collected = self._running_flow().collected
+            self._emitter = Emitter(self._sinks, folder, version, collected, sync=self._sync)
             try:
-                self._emitter.emit(version, self._read)
+                self._emitter.emit(version, self._source())
             except UnreadableView as e:  # a start that was refused could not repair it
                 warnings.warn(str(e), FreshviewWarning, stacklevel=5)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -38,6 +38,14 @@ class Owner(Protocol):
 
     def rows(self, name: str) -> tuple[int, list[Row]]:
         """The same as Python values."""
+
+    def changes(self, view: str, since: int) -> pa.Table:
+        """What changed in a view after a version."""
+
+    def subscribe(
+        self, view: str, function: Callable[[int, pa.Table], object]
+    ) -> Callable[[], None]:
+        """Call a function with the changes of a view."""
 
     def explain(self) -> str:
         """How its views are maintained."""
@@ -91,6 +99,21 @@ class PipelineView:
     def read(self) -> tuple[int, pa.Table]:
         """The version, and the rows at it."""
         return self._owner.read(self.name)
+
+    def changes(self, since: int) -> pa.Table:
+        """What changed after a version: the rows that came and, with a negative `__count`, went.
+
+        The last 100 versions are kept, if the pipeline was created with `changes=[...]` for it.
+        """
+        return self._owner.changes(self.name, since)
+
+    def subscribe(self, function: Callable[[int, pa.Table], object]) -> Callable[[], None]:
+        """Call a function with the version and its changes, whenever it changes; returns the end.
+
+        The first changes are all the rows. After a restart, it is called with what it has missed
+        once it subscribes again.
+        """
+        return self._owner.subscribe(self.name, function)
 
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table, in the order of the view's ORDER BY."""

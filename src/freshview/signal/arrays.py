@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array: TypeAlias = NDArray[Any]
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
 
 
 class EventColumns(Protocol):

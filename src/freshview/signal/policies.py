@@ -40,6 +40,8 @@ class Policy:
     history: int
     evaluate: Evaluate
     trailing: bool = False
+    relative: bool = False
+    """Whether only differences of times matter, and times may be broadcast over values."""
 
     def __post_init__(self) -> None:
         if isinstance(self.window, bool) or not isinstance(self.window, int | np.integer):
@@ -93,12 +95,12 @@ def constant(value: complex, window: int) -> Policy:
     def evaluate(beats: Array, times: Array, values: Array) -> Array:
         return np.full_like(values[0], value)
 
-    return Policy("constant", window, 2, evaluate)
+    return Policy("constant", window, 2, evaluate, relative=True)
 
 
 def last(window: int) -> Policy:
     """The value of the last point, for as long as the window, until the next point comes."""
-    return Policy("last", window, 2, _hold, trailing=True)
+    return Policy("last", window, 2, _hold, trailing=True, relative=True)
 
 
 def step(window: int) -> Policy:
@@ -107,7 +109,7 @@ def step(window: int) -> Policy:
     >>> step(10).evaluate(np.array([5]), np.array([[0], [9]]), np.array([[1.0], [4.0]])).tolist()
     [1.0]
     """
-    return Policy("step", window, 2, _hold)
+    return Policy("step", window, 2, _hold, relative=True)
 
 
 def linear(window: int) -> Policy:
@@ -121,7 +123,7 @@ def linear(window: int) -> Policy:
         share = (beats - times[0]) / (times[1] - times[0])
         return np.asarray(values[0] + (values[1] - values[0]) * _beside(share, values))
 
-    return Policy("linear", window, 2, evaluate)
+    return Policy("linear", window, 2, evaluate, relative=True)
 
 
 def quadratic(window: int) -> Policy:

@@ -39,6 +39,8 @@ class Step:
     recompute: Recompute
     update: Update | None = None
     every: int = 1
+    is_new: bool = False
+    """Whether `recompute` gives a new array at every call, so that none need be copied."""
 
     def __post_init__(self) -> None:
         if self.every < 1:
@@ -91,28 +93,28 @@ def fft() -> Step:
     """The discrete Fourier transform of each window."""
     from scipy.fft import fft as transform
 
-    return Step("fft", lambda x: transform(x, axis=-1))
+    return Step("fft", lambda x: transform(x, axis=-1), is_new=True)
 
 
 def inverse_fft() -> Step:
     """The inverse of `fft`: complex, of equal size."""
     from scipy.fft import ifft
 
-    return Step("inverse_fft", lambda x: ifft(x, axis=-1))
+    return Step("inverse_fft", lambda x: ifft(x, axis=-1), is_new=True)
 
 
 def real_fft() -> Step:
     """The first half of the spectrum of real samples, `size // 2 + 1` numbers."""
     from scipy.fft import rfft
 
-    return Step("real_fft", lambda x: rfft(x, axis=-1))
+    return Step("real_fft", lambda x: rfft(x, axis=-1), is_new=True)
 
 
 def inverse_real_fft(size: int) -> Step:
     """The inverse of `real_fft` for windows of this size."""
     from scipy.fft import irfft
 
-    return Step("inverse_real_fft", lambda x: irfft(x, n=size, axis=-1))
+    return Step("inverse_real_fft", lambda x: irfft(x, n=size, axis=-1), is_new=True)
 
 
 def sliding_fft(size: int, hop: int, every: int = 64) -> Step:
@@ -133,7 +135,7 @@ def sliding_fft(size: int, hop: int, every: int = 64) -> Step:
             after = after + (new[:, j] - old[:, j])[:, None] * waves[j]
         return np.asarray(after * turn)
 
-    return Step("sliding_fft", lambda x: transform(x, axis=-1), update, every)
+    return Step("sliding_fft", lambda x: transform(x, axis=-1), update, every, is_new=True)
 
 
 def psd(sample_rate: float = 1.0) -> Step:
@@ -149,7 +151,7 @@ def psd(sample_rate: float = 1.0) -> Step:
         power[..., 1 : (size + 1) // 2] *= 2
         return np.asarray(power)
 
-    return Step("psd", density)
+    return Step("psd", density, is_new=True)
 
 
 def autocorrelation() -> Step:
@@ -165,7 +167,7 @@ def autocorrelation() -> Step:
         both = both if size > 1 else cyclic[..., :1]
         return np.asarray(both if np.iscomplexobj(x) else both.real)
 
-    return Step("autocorrelation", correlate)
+    return Step("autocorrelation", correlate, is_new=True)
 
 
 def taper(weights: Sequence[float] | Array) -> Step:
@@ -180,4 +182,4 @@ def taper(weights: Sequence[float] | Array) -> Step:
             )
         return np.asarray(x * factor)
 
-    return Step("taper", multiply)
+    return Step("taper", multiply, is_new=True)

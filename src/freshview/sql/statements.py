@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -33,6 +33,36 @@ class CreateType:
     at: Place = NOWHERE
 
 
+Argument: TypeAlias = int | float | str | tuple[int | float | str, ...]
+"""A number, a name or a text, or a list of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableCall:
+    """A call of a table function in FROM: `function(relation, name => value, ...)`."""
+
+    function: str
+    relation: str
+    arguments: tuple[tuple[str, Argument], ...]
+    at: Place = field(default=NOWHERE, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The call as it is written, by which its result is known as a relation.
+
+        >>> TableCall("fir", "r", (("period", 5), ("taps", (0.5, 1)))).name
+        'fir(r, period => 5, taps => (0.5, 1))'
+        """
+        arguments = (f", {name} => {_shown(value)}" for name, value in self.arguments)
+        return f"{self.function}({self.relation}{''.join(arguments)})"
+
+
+def _shown(value: Argument) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    return str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class CreateView:
     """CREATE [FACTORIZED] VIEW name (column, ...) AS SELECT ...; a bare SELECT has no name yet.
@@ -49,6 +79,8 @@ class CreateView:
     if_missing: bool = False
     ignored: tuple[str, ...] = ()
     policy: str = ""
+    calls: tuple[TableCall, ...] = ()
+    """The table functions over signals that it reads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,15 @@ from math import lcm
 
 import numpy as np
 
-from freshview.theta.placement import BUCKET_BITS, BUCKETS, addresses, hosts_of, old_part, stored_at
+from freshview.theta.placement import (
+    BUCKET_BITS,
+    BUCKETS,
+    addresses,
+    hosts_of,
+    kinds_of,
+    old_part,
+    stored_at,
+)
 from freshview.theta.terms import (
     Groups,
     Hashes,
@@ -24,6 +32,8 @@ from freshview.theta.terms import (
     Placement,
     Side,
 )
+
+_NOBODY = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +67,19 @@ class Transfers:
         >>> transfers.moves(0, "S", keys, keys).keep.tolist()
         [True, True]
         """
+        if not len(keys):
+            return Moves(np.zeros(0, np.bool_), _NOBODY, _NOBODY)
         here = addresses(self.old, side, keys, hashes)
         there = addresses(self.new, side, keys, hashes)
-        width = int(there.max()) + 1 if len(there) else 1
-        pairs = here * width + there
-        kinds = np.unique(pairs)  # few
-        inverse = np.searchsorted(kinds, pairs)
+        width = int(there.max()) + 1
+        kinds, inverse = kinds_of(here * width + there)  # few
         plans = [self._plan(host, side, *divmod(pair, width)) for pair in kinds.tolist()]
         keep = np.array([kept for kept, _ in plans], np.bool_)[inverse]
-        lengths = np.array([len(sent) for _, sent in plans], np.int64)[inverse]
-        row = np.repeat(np.arange(len(keys)), lengths)
         counts = np.array([len(sent) for _, sent in plans], np.int64)
+        if not counts.any():
+            return Moves(keep, _NOBODY, _NOBODY)
+        lengths = counts[inverse]
+        row = np.repeat(np.arange(len(keys)), lengths)
         starts = np.cumsum(counts) - counts
         within = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         targets = np.array([to for _, sent in plans for to in sent], np.int64)

@@ -66,6 +66,8 @@ def form_groups(mappings: tuple[Mapping, ...], first_host: int = 0) -> Groups:
 
 def group_of(groups: Groups, keys: Keys) -> Numbers:
     """The group that stores each tuple: chosen by the lower bits of its key, by size."""
+    if len(groups.grids) == 1:
+        return np.zeros(len(keys), np.int64)
     sizes = np.array([g.mapping.joiners for g in groups.grids], np.uint64)
     ends = (np.cumsum(sizes) << np.uint64(32)) // np.sum(sizes)
     low = keys & np.uint64(0xFFFFFFFF)
@@ -96,6 +98,24 @@ def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> N
             return numbers
         case _:
             assert_never(placement)
+
+
+def kinds_of(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """The numbers that occur, in order, and for each number its place among them; there is one.
+
+    >>> kinds, places = kinds_of(np.array([7, 2, 7]))
+    >>> kinds.tolist(), places.tolist()
+    ([2, 7], [1, 0, 1])
+    """
+    most = int(numbers.max()) + 1
+    if most > len(numbers):
+        kinds = np.unique(numbers)
+        return kinds, np.searchsorted(kinds, numbers)
+    places = np.zeros(most, np.int64)
+    places[numbers] = 1
+    kinds = np.flatnonzero(places)
+    places[kinds] = np.arange(len(kinds))
+    return kinds, places[numbers]
 
 
 def stored_at(placement: Placement, side: Side, address: int) -> tuple[int, ...]:
@@ -173,8 +193,7 @@ class Layout:
         at = addresses(self.placement, side, keys, hashes)
         if not len(at):
             return Routes(at, at, np.zeros(0, np.bool_))
-        kinds = np.unique(at)  # few
-        inverse = np.searchsorted(kinds, at)
+        kinds, inverse = kinds_of(at)
         known = [self.hosts(side, a) for a in kinds.tolist()]
         hosts = np.array([h for stored, visited in known for h in (*stored, *visited)], np.int64)
         counts = np.array([len(stored) + len(visited) for stored, visited in known])

@@ -25,6 +25,7 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.storage.files import LocalFolder
 from freshview.durable.task import StageOrder, WorkerReport
 from freshview.errors import FreshviewError
+from freshview.pipelines import ingest
 from freshview.pipelines.open import pipeline
 from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.pipeline import Pipeline
@@ -455,11 +456,17 @@ def test_delta_tables_know_the_state_of_their_versions(
     assert [value for name, value in options if name == "txnVersion"] == ["1", "2", "1"]
 
 
-@pytest.mark.parametrize("file", ["versions", "totals.arrow"])
+ROWS = "totals.arrow"
+"""The last rows that were sent, of a view that is compared: its sinks came behind the start."""
+
+
+@pytest.mark.parametrize("file", ["versions", ROWS])
 def test_rows_that_could_not_be_stored_are_sent_again(
     make: Maker, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
     sink, flow = RecordingSink(), make()
+    if file == ROWS:
+        flow.start()
     flow.on_version("totals", sink, changes=True)
     push(flow, 1)
     write = LocalFolder.write
@@ -479,11 +486,13 @@ def test_rows_that_could_not_be_stored_are_sent_again(
     assert sink.total() == {("a", 1): 1, ("b", 2): 1}
 
 
-@pytest.mark.parametrize("file", ["versions", "totals.arrow"])
+@pytest.mark.parametrize("file", ["versions", ROWS])
 @pytest.mark.parametrize("how", ["deleted", "a bit", "older", "newer"])
 def test_changed_files_of_sinks_are_refused(make: Maker, file: str, how: str) -> None:
     def started() -> Pipeline:
         flow = make()
+        if file == ROWS:
+            flow.start()
         flow.on_version("totals", lambda *_: None, changes=True)
         return flow.start()
 
@@ -517,6 +526,77 @@ def test_changed_files_of_sinks_are_refused(make: Maker, file: str, how: str) ->
     shutil.rmtree(path.parent)
     flow = started()
     push(flow, 2)
+    flow.stop()
+
+
+def test_changes_of_a_view_are_kept_for_whoever_asks(make: Maker) -> None:
+    flow = make(changes=("Totals",))
+    for number in range(1, 4):
+        push(flow, number)
+    totals = flow.view("totals")
+    assert totals.changes(2).sort_by("n").to_pylist() == [
+        {"item": "b", "n": 1, "__count": -1},
+        {"item": "b", "n": 2, "__count": 1},
+    ]
+    assert totals.changes(0).sort_by("item").to_pylist() == [
+        {"item": "a", "n": 1, "__count": 1},
+        {"item": "b", "n": 2, "__count": 1},
+    ]
+    assert totals.changes(3).num_rows == 0
+    flow.stop()
+    again = make(changes=("totals",)).start()
+    assert again.view("totals").changes(1).num_rows == 3
+    with pytest.raises(FreshviewError, match=r"since version 9 are not known; .* version 0 to 3"):
+        again.view("totals").changes(9)
+    with pytest.raises(FreshviewError, match=r"changes of 'many' are not kept; .*'many'"):
+        again.view("many").changes(1)
+    again.stop()
+
+
+def test_old_changes_are_dropped(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "KEPT_VERSIONS", 2)
+    flow = make(changes=("totals",))
+    for number in range(6):
+        push(flow, number)
+    with pytest.raises(FreshviewError, match="they are kept from version 3 to 6"):
+        flow.view("totals").changes(2)
+    assert flow.view("totals").changes(4).num_rows == 4
+    assert len(list((make.folder / "checkpoint" / "state" / "changes").iterdir())) == 3
+    flow.stop()
+
+
+def test_a_subscriber_hears_of_changes_until_it_ends(make: Maker) -> None:
+    heard: list[tuple[int, int]] = []
+    flow = make()
+    end = flow.view("totals").subscribe(lambda version, table: heard.append((version, len(table))))
+    push(flow, 1)
+    flow.push({"sales": [((1, "b"), -1), ((5, "b"), 1)]})
+    push(flow, 3)
+    end()
+    push(flow, 5)
+    assert heard == [(1, 1), (3, 2)]
+    assert "totals: collected on the driver, by sales_item" in flow.explain()
+    flow.stop()
+
+
+def test_a_link_leads_to_the_last_version(make: Maker, tmp_path: Path) -> None:
+    flow, out = make(), tmp_path / "out"
+    flow.add_sink(Parquet("many", out, keep=1, latest=True))
+    for number in range(3):
+        push(flow, number)
+        [row] = pa.parquet.read_table(out / "many" / sinks.LATEST / "part-0.parquet").to_pylist()
+        assert row == {"n": number + 1}
+    assert sorted(p.name for p in (out / "many").iterdir()) == ["_latest", "version=3"]
+    flow.stop()
+
+
+def test_a_late_sink_is_served_by_comparing(make: Maker) -> None:
+    sink, flow = RecordingSink(), make()
+    push(flow, 1)
+    flow.on_version("totals", sink, changes=True)
+    push(flow, 2), push(flow, 3)
+    assert sink.total() == {("a", 1): 1, ("b", 2): 1}
+    assert "totals: two reads are compared: nobody asked" in flow.explain()
     flow.stop()
 
 

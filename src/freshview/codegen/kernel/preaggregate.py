@@ -52,7 +52,7 @@ def add_up(s: Batch, scope: CppScope, print_block: PrintBlock) -> Lines:
     ]
     return [
         f"if ({_is_worth_it(s)}) {{",
-        f"  Groups<{sums.words}> groups;",
+        f"  Groups<{sums.words}{'' if coded else ', 1'}> groups;",
         *(f"  Scale scale_{j};" for j in sums.doubles),
         f"  if (groups.find(end - from{keys}) && [&] {{",
         *indented(_bounds(s, added, scope, sums), 3),
@@ -150,15 +150,15 @@ def _sums(s: Batch, added: Additions, scope: CppScope, sums: _Sums) -> Lines:
         else:
             values.append(f"i64(LaneVector({' + '.join(f'({x}).x' for x in addends)}))")
     return [
-        "for (i64 i = from; i < end; i += LANES) {",
-        "  const auto row = i - from;",
+        "groups.sum(end - from, [&](const i64 row) __attribute__((always_inline)) {",
+        "  const auto i = from + row;",
         "  using i64 = Lanes;",
         "  using i128 [[maybe_unused]] = Lanes;",
         *(["  using f64 = RealLanes;"] if sums.doubles else []),
         "  [[maybe_unused]] const Unchecked o{};",
         *indented(lines),
-        f"  groups.add(row, {{{', '.join(values)}}});",
-        "}",
+        f"  return Addends<{sums.words}>{{{{{', '.join(values)}}}}};",
+        "});",
     ]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import localcontext
 from typing import Any, NoReturn
 
 from freshview.algebra import EXACT
 from freshview.calculus.functions import call
-from freshview.calculus.rows import bad_value, checked, conform_to, expected, too_long
+from freshview.calculus.rows import Row, bad_value, checked, conform_to, expected, too_long
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Value
 from freshview.codegen.library.host import failure
@@ -54,8 +55,8 @@ def handle_problem(
 ) -> object:
     """Raise the error that a kernel's problem deserves, in the words of `calculus.rows`.
 
-    Only an odd row, which may turn out to be a mapping with good values, and counts that do not
-    lie in memory as the kernel has them give an answer.
+    Only a row that may be a mapping, or have values of other types that stand for those of its
+    columns, and counts that do not lie in memory as the kernel has them give an answer.
     """
     if problem == "odd counts":
         return _counts(value)
@@ -79,9 +80,9 @@ def handle_problem(
                 good = checked(relation, value, place)
             except OverflowError as e:
                 raise bad_value(relation, relation.columns[column], value[column], place) from e
-            if problem == "odd":
-                return good
-            raise _no_room(relation, column, good[column], place)
+            if problem == "row" and _is_same(good, value):
+                raise _no_room(relation, column, good[column], place)
+            return good
         case "value":
             if _is_good(value, relation.columns[column]):
                 raise _no_room(relation, column, value, place)
@@ -92,6 +93,11 @@ def handle_problem(
             raise _refused_change(name, problem)
         case _:
             raise _bad_input(relation, problem, row, column, value)
+
+
+def _is_same(row: Row, values: Sequence[object]) -> bool:
+    """Whether a row is as it was, so that a kernel would refuse it again."""
+    return all(type(a) is type(b) and a == b for a, b in zip(row, values, strict=True))
 
 
 def _is_good(value: Value, column: Column) -> bool:

@@ -143,24 +143,28 @@ template <class Theta> struct Writer {
     PyObject* list = nullptr;
     bool well = true;
     const i64 end = all.start[address + 1];
-    u32 leaf[64];
-    for (i64 h = all.start[address]; h < end && h < all.start[address] + 64; h++)
+    // Of the first hosts, where partners and places are is fetched before it is needed.
+    constexpr i64 AHEAD = 64;
+    u32 leaf[AHEAD], place[AHEAD];
+    for (i64 h = all.start[address]; h < end && h < all.start[address] + AHEAD; h++)
       leaf[h - all.start[address]] = j.store(all.host[h], across(side)).fetch_for(cells.rows, 0);
-    for (i64 h = all.start[address]; h < all.visited[address]; h++)
-      j.store(all.host[h], side).fetch_place(cells.rows, 0);
+    for (i64 h = all.start[address]; h < all.visited[address] && h < all.start[address] + AHEAD; h++)
+      place[h - all.start[address]] = j.store(all.host[h], side).fetch_place(cells.rows, 0);
     for (i64 h = all.start[address]; h < end; h++) {
       auto store = j.store(all.host[h], across(side));
       if (store.s.totals.length == store.s.totals.empty) continue;
       const i64 k = h - all.start[address];
-      store.each_partner(cells.rows, 0, k < 64 ? leaf[k] : store.leaf_of(cells.rows, 0), [&](u32 slot) {
+      store.each_partner(cells.rows, 0, k < AHEAD ? leaf[k] : store.leaf_of(cells.rows, 0), [&](u32 slot) {
         for (i64 left = store.weight(slot); left > 0; left--, j.pairs++)
           well = well && add_pair(list, cells, store.s.rows, slot);
       });
     }
     Own pairs(list);
     if (__builtin_expect(!well, 0)) return nullptr;
-    for (i64 h = all.start[address]; h < all.visited[address]; h++)
-      j.store(all.host[h], side).append(cells.rows, 0);
+    for (i64 h = all.start[address]; h < all.visited[address]; h++) {
+      const i64 k = h - all.start[address];
+      j.store(all.host[h], side).append(cells.rows, 0, k < AHEAD ? place[k] : 0);
+    }
     j.heard[side].add(i64(key)), j.heard[side].add(i64(hash)), j.heard[side].add(i64(cells.cell[form.known(Size)]));
     j.received += (end - all.start[address]) * i64(cells.cell[form.known(Size)]);
     j.counts[side]++;

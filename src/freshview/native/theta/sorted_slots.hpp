@@ -11,18 +11,19 @@ namespace fr {
 namespace theta {
 
 template <class K> struct SortedSlots {
-  static constexpr u32 MOST = 62;  // entries of a node: a leaf takes 768 bytes
+  static constexpr u32 MOST = 60;  // entries of a node: a leaf takes 768 bytes
+  static constexpr u32 ROOM = 64;  // a search may look at values behind the last one
 
   struct Leaf {
     u32 count, next, before, unused;  // leaves are linked, by their places in units of 64 bytes
-    K key[MOST];
+    K key[ROOM];
     u32 slot[MOST];
   };
 
   // Child i has the entries from (key[i], slot[i]) on; what stands at 0 is not looked at.
   struct Inner {
     u32 count, unused;
-    K key[MOST];
+    K key[ROOM];
     u32 slot[MOST];
     u32 child[MOST];
   };
@@ -35,20 +36,16 @@ template <class K> struct SortedSlots {
     u32 at = root;
     for (u32 level = height; level > 0; level--) {
       const Inner& inner = node<Inner>(arena, at);
-      u32 low = 1, high = inner.count;
-      while (low < high) {
-        const u32 middle = (low + high) / 2;
-        if (before(inner.key[middle])) low = middle + 1;
-        else high = middle;
-      }
-      at = inner.child[low - 1];
+      at = inner.child[first_after(inner.key, 1, inner.count, before) - 1];
     }
     return at;
   }
 
-  void fetch_leaf(const Arena& arena, u32 leaf) const {
+  // Starts to fetch the values of a leaf, which a search looks at, or all of it, for a new entry.
+  void fetch_leaf(const Arena& arena, u32 leaf, bool is_whole) const {
     const u8* at = arena.at<u8>(u64(leaf) * 64);
-    for (u32 line = 0; line < sizeof(Leaf); line += 64) fetch(at + line);
+    const u32 end = is_whole ? sizeof(Leaf) : offsetof(Leaf, slot);
+    for (u32 line = 0; line < end; line += 64) fetch(at + line);
   }
 
   // f(slot) for the entries from a leaf on that `before` does not hold for, and `upto` still does.
@@ -58,14 +55,7 @@ template <class K> struct SortedSlots {
     for (; leaf; leaf = node<Leaf>(arena, leaf).next, is_first = false) {
       const Leaf& here = node<Leaf>(arena, leaf);
       u32 i = 0;
-      if (is_first || (here.count && before(here.key[0]))) {
-        u32 high = here.count;
-        while (i < high) {
-          const u32 middle = (i + high) / 2;
-          if (before(here.key[middle])) i = middle + 1;
-          else high = middle;
-        }
-      }
+      if (is_first || (here.count && before(here.key[0]))) i = first_after(here.key, 0, here.count, before);
       for (; i < here.count; i++) {
         if (!upto(here.key[i])) return;
         f(here.slot[i]);
@@ -73,8 +63,15 @@ template <class K> struct SortedSlots {
     }
   }
 
-  void add(Arena& arena, K key, u32 slot) {
+  // Enters a slot; `guess` is where `leaf_of` found the values that are not less, or 0.
+  void add(Arena& arena, K key, u32 slot, u32 guess = 0) {
     count++;
+    if (guess) {
+      Leaf& leaf = node<Leaf>(arena, guess);
+      const u32 i = place(leaf.key, leaf.slot, 0, leaf.count, key, slot);
+      // Behind the last entry may be the leaf's end or the next one's beginning.
+      if (i < leaf.count && leaf.count < MOST) return put(leaf, i, key, slot);
+    }
     if (!root) {
       root = take<Leaf>(arena);
       Leaf& leaf = node<Leaf>(arena, root);
@@ -134,9 +131,23 @@ template <class K> struct SortedSlots {
     give<Inner>(arena, at);
   }
 
+  // The first value from `low` on, 0 or 1, that `before` does not hold for. As values ascend, this
+  // counts those it holds for, by eights and then one by one, without a branch: the processor would
+  // guess the way of a binary search wrong at every other step.
+  template <class P> static u32 first_after(const K* keys, u32 low, u32 high, P before) {
+    u32 at = low;
+#pragma GCC unroll 7
+    for (u32 i = low + 7; i < low + MOST - 4; i += 8) at += 8 * (u32(i < high) & u32(before(keys[i])));
+    const u32 from = at;
+#pragma GCC unroll 7
+    for (u32 i = from; i < from + 7; i++) at += u32(i < high) & u32(before(keys[i]));
+    return at;
+  }
+
   // The first entry from `low` on that is not before (key, slot).
   static u32 place(const K* keys, const u32* slots, u32 low, u32 high, K key, u32 slot) {
-    while (low < high) {
+    low = first_after(keys, low, high, [&](K other) { return other < key; });
+    while (low < high && keys[low] == key) {
       const u32 middle = (low + high) / 2;
       if (keys[middle] < key || (keys[middle] == key && slots[middle] < slot)) low = middle + 1;
       else high = middle;

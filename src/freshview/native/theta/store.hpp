@@ -130,11 +130,11 @@ template <class Theta> struct StoreOf {
   u64 key_at(i64 slot) const { return s.rows.template as<u64>(form.known(Key))[slot]; }
   u64 hash_at(i64 slot) const { return s.rows.template as<u64>(form.known(Hash))[slot]; }
 
-  void enter(u32 slot) const {
+  void enter(u32 slot, u32 leaf = 0) const {
     if (merges) s.keyed.add(arena, key_at(slot), slot);
     if (!Theta::is_joinable(side, s.rows, slot)) return;
     if (Theta::INDEX == Hashed) s.hashed.add(arena, hash_at(slot), slot);
-    if (Theta::INDEX == Sorted) s.sorted.add(arena, Theta::index_key(env, side, s.rows, slot), slot);
+    if (Theta::INDEX == Sorted) s.sorted.add(arena, Theta::index_key(env, side, s.rows, slot), slot, leaf);
   }
 
   void leave(u32 slot) const {
@@ -144,9 +144,11 @@ template <class Theta> struct StoreOf {
     if (Theta::INDEX == Sorted) s.sorted.remove(arena, Theta::index_key(env, side, s.rows, slot), slot);
   }
 
+  bool reuses_slots() const { return s.gone.count && !s.totals.pinned; }
+
   // The slot for another row: one that is free, or the next; Python has reserved room for it.
   u32 take_slot() const {
-    if (s.gone.count && !s.totals.pinned) {
+    if (reuses_slots()) {
       const u32 slot = u32(s.gone.at[--s.gone.count]);
       leave(slot);
       s.totals.empty--;
@@ -155,12 +157,14 @@ template <class Theta> struct StoreOf {
     return u32(s.totals.length++);
   }
 
-  u32 append(const Rows& from, i64 i) const {
+  // Stores a row; `leaf` is what `fetch_place` gave, unless a row may have left the index since.
+  u32 append(const Rows& from, i64 i, u32 leaf = 0) const {
+    if (reuses_slots()) leaf = 0;
     const u32 slot = take_slot();
     for (int a = 0; a < form.arrays; a++) copy_cell(form, a, from, i, s.rows, slot);
     s.totals.bytes += size_at(slot);
     note(weight(slot));
-    enter(slot);
+    enter(slot, leaf);
     return slot;
   }
 
@@ -176,25 +180,28 @@ template <class Theta> struct StoreOf {
       u64* out = s.rows.template as<u64>(a);
       for (i64 k = 0; k < n; k++) out[slots[k]] = in[rows[k]];
     }
+    u32 leaf[BLOCK];
     for (i64 first = 0; first < n; first += BLOCK) {
       const i64 end = first + BLOCK < n ? first + BLOCK : n;
-      for (i64 k = first; k < end; k++) fetch_place(s.rows, slots[k]);
+      for (i64 k = first; k < end; k++) leaf[k - first] = fetch_place(s.rows, slots[k]);
       for (i64 k = first; k < end; k++) {
         s.totals.bytes += size_at(slots[k]);
         note(weight(slots[k]));
-        enter(u32(slots[k]));
+        enter(u32(slots[k]), leaf[k - first]);
       }
     }
   }
 
   static constexpr i64 BLOCK = 16;  // rows whose places are fetched together
 
-  // Starts to fetch where a row goes in the index.
-  void fetch_place(const Rows& rows, i64 i) const {
+  // Starts to fetch where a row goes in the index; the leaf of an ordered one, unless it is empty.
+  u32 fetch_place(const Rows& rows, i64 i) const {
     if (Theta::INDEX == Hashed) s.hashed.heads.prefetch(arena, Head::hash(rows.as<u64>(form.known(Hash))[i]));
-    if (Theta::INDEX != Sorted || !s.sorted.root) return;
+    if (Theta::INDEX != Sorted || !s.sorted.root) return 0;
     const auto key = Theta::index_key(env, side, rows, i);
-    s.sorted.fetch_leaf(arena, s.sorted.leaf_of(arena, [&](auto other) { return other < key; }));
+    const u32 leaf = s.sorted.leaf_of(arena, [&](auto other) { return other < key; });
+    s.sorted.fetch_leaf(arena, leaf, true);
+    return leaf;
   }
 
   // A slot without a row; it can be used again once nothing is pinned.
@@ -294,7 +301,7 @@ template <class Theta> struct StoreOf {
       return 0;
     }
     const u32 leaf = leaf_of(probes, i);
-    if (leaf) s.sorted.fetch_leaf(arena, leaf);
+    if (leaf) s.sorted.fetch_leaf(arena, leaf, false);
     return leaf;
   }
 

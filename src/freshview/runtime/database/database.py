@@ -15,21 +15,20 @@ from freshview.calculus.types import Type
 from freshview.errors import FreshviewError
 from freshview.plan.options import Strategy
 from freshview.program.terms import Program
-from freshview.runtime.compile.script_cache import load_script
 from freshview.runtime.database.batches import Batch, batch_changes
 from freshview.runtime.database.commit import fill
-from freshview.runtime.database.declarations import Declaration, Defined, Script
+from freshview.runtime.database.declarations import Declaration, Defined
 from freshview.runtime.database.declare import (
     Planned,
     declare,
     settings_of,
     static_table,
-    under_policy,
 )
 from freshview.runtime.database.fork import HalfChanged, watch
 from freshview.runtime.database.route import Routes, route_of
 from freshview.runtime.database.session import only_declares, run
 from freshview.runtime.database.state import State
+from freshview.runtime.database.table_calls import TableCalls
 from freshview.runtime.database.tiering import Tiering
 from freshview.runtime.database.writer import Writer
 from freshview.runtime.functions import check_callable, from_python, without
@@ -80,6 +79,7 @@ class Database:
         self._stillness = 0
         self._tiering = Tiering(settings)
         self._subscriptions = Subscriptions()
+        self.calls = TableCalls(self)
         watch(self)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
@@ -132,10 +132,7 @@ class Database:
 
     def declare_script(self, sql: str, file: str, policy: str = "") -> list[ViewHandle]:
         """Declare all that a script of declarations says, or, on an error, nothing."""
-        with self.still():
-            catalog, queries = load_script(sql, file, self.state.catalog)
-            planned = under_policy(queries, policy, self.state.settings)
-            return self._declare(Script(sql, file, policy), catalog, planned)
+        return self.calls.declare(sql, file, policy)
 
     def define(self, query: Query, strategy: Strategy, *, order: str = "") -> ViewHandle:
         """Declare a view by its term, kept by a strategy of its own.
@@ -147,12 +144,13 @@ class Database:
             settings = settings_of(self.state.settings, query.name, strategy, order)
             declaration = Defined(query, strategy, order)
             catalog = self.state.catalog.with_view(query)
-            (view,) = self._declare(declaration, catalog, [(query, settings)])
+            (view,) = self.declare(declaration, catalog, [(query, settings)])
             return view
 
-    def _declare(
+    def declare(
         self, declaration: Declaration, catalog: Catalog, views: Planned
     ) -> list[ViewHandle]:
+        """Take over a catalog with new views, which a declaration has made."""
         new = declare(self.state, self._tiering, declaration, catalog, views)
         self.rewire()
         return [handle(self, view) for view in new]

@@ -18,11 +18,23 @@ WAIT_WORK = 250_000.0
 FEW_ROWS = 32
 """The work of a change of fewer rows is not estimated."""
 
+BATCH_ROWS = 1000
+"""Rows of a change that more such changes are expected to follow."""
 
-def is_slow(group: ViewGroup, changes: Sequence[Change], bases: Mapping[str, AnyBase]) -> bool:
-    """Whether the reference engine would take longer for a change than a kernel is compiled."""
+
+def is_slow(
+    group: ViewGroup, changes: Sequence[Change], bases: Mapping[str, AnyBase], many: int
+) -> bool:
+    """Whether the reference engine would take longer for a change than a kernel is compiled.
+
+    That is so, too, of the next one of batches that bring `many` rows together: a load in batches
+    waits for the compiler as one in a single change does. Single rows never wait.
+    """
     if sum(c.size for c in changes) < FEW_ROWS:
         return False
+    rows = sum(c.size for c in changes if group.reads(c.relation.name))
+    if rows >= BATCH_ROWS and group.rows_seen + rows >= many:
+        return True
     return expected_work(group, changes, bases) >= WAIT_WORK
 
 

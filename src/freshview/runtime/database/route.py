@@ -11,7 +11,7 @@ from freshview.codegen.library.load import Instance, Sign
 from freshview.errors import FreshviewError, StateLost
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.ingest.columns import normalize_types
+from freshview.runtime.ingest.normalize_types import normalize_types
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
 from freshview.runtime.views.engines import KernelGroupEngine
 from freshview.runtime.views.group import ViewGroup

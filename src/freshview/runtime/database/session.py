@@ -18,7 +18,7 @@ from freshview.runtime.views.result import Result
 if TYPE_CHECKING:
     from freshview.runtime.database.row_changes import RowDelta
     from freshview.runtime.views.view import ViewHandle
-    from freshview.sql.statements import CreateView, RowChange, Show, Statement
+    from freshview.sql.statements import CreateView, RowChange, Show, Statement, TableCall
 
 _OTHER_WORDS = re.compile(
     r"\b(insert|update|delete|truncate|merge|show|describe|desc)\b", re.IGNORECASE
@@ -44,6 +44,17 @@ class SessionHost(Protocol):
 
     def still(self) -> AbstractContextManager[int]:
         """While this lasts, nothing changes."""
+
+    @property
+    def calls(self) -> CallsHost:
+        """Its table functions."""
+
+
+class CallsHost(Protocol):
+    """What a question needs of table functions."""
+
+    def calling(self, calls: Sequence[TableCall]) -> AbstractContextManager[None]:
+        """While this lasts, the results of calls are there to be read."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +92,14 @@ def steps(sql: str, file: str, *, asks: bool) -> Iterator[Step]:
             begin, end = first if begin is None else begin, last
             continue
         if begin is not None:
-            yield Step(None, _alone(sql, begin, end))
+            yield Step(None, alone(sql, begin, end))
             begin = None
-        yield Step(statement, _alone(sql, first, last))
+        yield Step(statement, alone(sql, first, last))
     if begin is not None:
-        yield Step(None, _alone(sql, begin, end))
+        yield Step(None, alone(sql, begin, end))
 
 
-def _alone(sql: str, begin: int, end: int) -> str:
+def alone(sql: str, begin: int, end: int) -> str:
     """A text with blanks for all but a part, whose places stay what they are."""
     return re.sub(r"[^\n]", " ", sql[:begin]) + sql[begin:end]
 
@@ -122,7 +133,8 @@ def _answer(db: SessionHost, statement: Statement) -> Result:
         return _changed(db, statement)
     with db.still():
         if isinstance(statement, CreateView):
-            return _selected(db.state, statement)
+            with db.calls.calling(statement.calls):
+                return _selected(db.state, statement)
         assert isinstance(statement, Show)
         return _shown(db.state, statement)
 

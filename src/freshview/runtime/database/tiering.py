@@ -32,7 +32,7 @@ TIER_UP_ROWS = 2000
 """Rows that a view has seen when a kernel is built for it in the background."""
 
 WAIT_ROWS = 50_000
-"""Rows of one change that wait for the compiler: dictionaries would take longer than it does."""
+"""Rows, at once or in batches, that wait for the compiler: dictionaries would take longer."""
 
 
 class Tiering:
@@ -206,7 +206,7 @@ class Tiering:
         groups = dict.fromkeys(g for name in names for g in state.readers[name])
         waiting = [g for g in groups if g.awaits_kernel]
         if rows < WAIT_ROWS:
-            waiting = [g for g in waiting if is_slow(g, changes, state.bases)]
+            waiting = [g for g in waiting if is_slow(g, changes, state.bases, WAIT_ROWS)]
         dicts = rows >= WAIT_ROWS and _dictionaries(state.bases)
         if not waiting and not dicts:
             return False

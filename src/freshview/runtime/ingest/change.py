@@ -11,8 +11,9 @@ from freshview.calculus.rows import Row, RowLike, bad_value, in_order, plain
 from freshview.calculus.schema import Column, Relation
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow, Place
-from freshview.runtime.ingest.columns import COUNT, normalize_types, rows_in
+from freshview.runtime.ingest.columns import COUNT, rows_in
 from freshview.runtime.ingest.consolidate import consolidate
+from freshview.runtime.ingest.normalize_types import normalize_types
 
 if TYPE_CHECKING:
     import pyarrow as pa

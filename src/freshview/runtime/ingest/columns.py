@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
-from functools import cache
 from typing import TYPE_CHECKING
 
 from freshview.calculus.domain import INT_MAX
-from freshview.calculus.rows import Row, expected, left_range, scaled
+from freshview.calculus.rows import Row, left_range, scaled
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.types import DAY_TIME, Type, Value
 from freshview.errors import BadRow
@@ -160,62 +159,6 @@ def _shorter(value: Value, scale: int | None) -> Value:
         return scaled(value, scale) if scale is not None and isinstance(value, Decimal) else value
     except ValueError:
         return value  # it will be refused with its place
-
-
-_last: list[pa.Schema] = []
-"""The schema that came last and is as usual: batches are mostly like the one before."""
-
-
-def normalize_types(relation: Relation, table: pa.Table) -> pa.Table:
-    """A table of pyarrow in forms that kernels know, so that every engine takes the same ones.
-
-    Floats of 16 bits get 32, runs are written out, and what a library has made of a type of Arrow
-    is that again. Nested columns are refused.
-    """
-    schema = table.schema
-    if _last and schema.equals(_last[0]):
-        return table
-    unusual, extension = _unusual(), pa.BaseExtensionType
-    if not any(t.id in unusual or isinstance(t, extension) for t in schema.types):
-        _last[:] = [schema]
-        return table
-    columns = []
-    for field, column in zip(schema, table.columns, strict=True):
-        if isinstance(field.type, extension):
-            column = _stored(column)
-        if pa.types.is_run_end_encoded(column.type):
-            column = pc.run_end_decode(column)
-        if pa.types.is_float16(column.type):
-            column = column.cast(pa.float32())
-        if pa.types.is_nested(column.type):
-            raise _nested(relation, field)
-        columns.append(column)
-    return type(table).from_arrays(columns, names=schema.names)
-
-
-def _stored(column: pa.Array) -> pa.Array:
-    """What an extension type is made of."""
-    if isinstance(column, pa.ChunkedArray):
-        return pa.chunked_array([c.storage for c in column.chunks], column.type.storage_type)
-    return column.storage
-
-
-def _nested(relation: Relation, field: pa.Field) -> BadRow:
-    named = [c for c in relation.columns if c.name.lower() == str(field.name).lower()]
-    words = expected(named[0].type) if named else "columns of single values"
-    name = f"{relation.name}.{field.name}"
-    return BadRow(f"{name} cannot hold Arrow's {field.type}", instead=f"expected {words}")
-
-
-@cache
-def _unusual() -> frozenset[int]:
-    """The types of Arrow that kernels do not know, by number."""
-    cell = pa.int32()
-    lists = (pa.list_(cell), pa.large_list(cell), pa.list_(cell, 1), pa.map_(cell, cell))
-    views = (pa.list_view(cell), pa.large_list_view(cell))
-    unions = (pa.sparse_union([]), pa.dense_union([]))
-    others = (pa.float16(), pa.run_end_encoded(cell, cell), pa.struct([]))
-    return frozenset(t.id for t in (*lists, *views, *unions, *others))
 
 
 def _check_buffers(table: pa.Table) -> None:

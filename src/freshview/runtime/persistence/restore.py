@@ -57,6 +57,7 @@ def restore(
     db = Database(DatabaseSettings(**{**values, "statistics": statistics, "switches": switches}))
     for name, (function, result) in registered.items():
         db.register_function(name, function, result)
+    db.calls.waits = True
     for d in map(read_declaration, body["scripts"]):
         if isinstance(d, Script):
             db.execute(d.sql, d.file, policy=d.policy)
@@ -70,6 +71,7 @@ def restore(
     db.state.fed = set(body["fed"])
     db.state.times.by_stream.update(read_times(body.get("times", {}), db.state.catalog))
     db.rewire()
+    db.calls.restart()
     return db
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshview.signal.columns.rows import Ints, Mask
+from freshview.signal.arrays import Ints, Mask
 
 MIN_TIME, MAX_TIME = -(1 << 62), 1 << 62
 """Before and after everything that can happen; times of events stay within half of it."""

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from freshview.errors import NotAdmitted
-from freshview.signal.columns.ranges import MAX_TIME, MIN_TIME, Ranges, counted, spans
+from freshview.signal.columns.ranges import MAX_TIME, MIN_TIME, Ranges, counted
 from freshview.signal.columns.rows import (
     Ints,
     Mask,
@@ -33,10 +33,12 @@ class Segment:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        new = np.ones(len(rows), np.bool_)
-        new[1:] = rows.group[1:] != rows.group[:-1]
-        self.first = np.flatnonzero(new)
-        self.codes = rows.group[self.first]
+        group = rows.group if rows.runs is None else rows.runs.group
+        new = np.ones(len(group), np.bool_)
+        np.not_equal(group[1:], group[:-1], out=new[1:])
+        first = np.flatnonzero(new)
+        self.codes = group[first]
+        self.first = first if rows.runs is None else rows.runs.begin[first]
         self.last = np.append(self.first[1:], len(rows))
 
     def __len__(self) -> int:
@@ -45,15 +47,19 @@ class Segment:
     @cached_property
     def longest(self) -> int:
         """The lifetime of the event that lives longest."""
+        if self.rows.runs is not None:
+            return self.rows.runs.width
         return int((self.rows.end - self.rows.start).max())
 
     @cached_property
     def _base(self) -> int:
-        return int(self.rows.start.min())
+        runs = self.rows.runs
+        return int((self.rows.start if runs is None else runs.first).min())
 
     @cached_property
     def _span(self) -> int:
-        return int(self.rows.start.max()) - self._base + 2
+        runs = self.rows.runs
+        return int((self.rows.start if runs is None else runs.last).max()) - self._base + 2
 
     @cached_property
     def _keys(self) -> Ints | None:
@@ -61,6 +67,12 @@ class Segment:
         if (int(self.codes[-1]) + 1) * self._span >= MAX_TIME:
             return None
         return np.asarray(self.rows.group * self._span + (self.rows.start - self._base))
+
+    def start_at(self, index: Ints) -> Ints:
+        """When some of the rows start."""
+        if self.rows.runs is not None:
+            return self.rows.runs.at(index)[1]
+        return np.asarray(self.rows.start[index])
 
     def bounds(self, group: Ints) -> tuple[Ints, Ints]:
         """Where groups begin and end."""
@@ -73,6 +85,8 @@ class Segment:
 
     def search(self, group: Ints, time: Ints) -> Ints:
         """Where in its group the first row with a start at or after a time is."""
+        if self.rows.runs is not None:
+            return self.rows.runs.search(group, time)
         low, high = self.bounds(group)
         keys = self._keys
         if keys is not None and len(group) > 64:
@@ -90,9 +104,11 @@ class Segment:
     @cached_property
     def is_points(self) -> bool:
         """Whether all events are one unit of time long, and no two of a group start together."""
+        if self.rows.runs is not None:
+            return self.rows.runs.width == 1 and self._keys is not None
         if self._keys is None or not (self._keys[1:] > self._keys[:-1]).all():
             return False
-        return bool((self.rows.end - self.rows.start == 1).all())
+        return self.rows.are_points
 
     def find(self, group: Ints, time: Ints) -> tuple[Ints, Mask]:
         """Of events that are points: which starts at a time, and whether one does."""
@@ -144,26 +160,22 @@ class Store:
 
         Ranges are in order, and no two of a group meet.
         """
-        parts, places = [], []
+        rows, lengths = self.within(ranges)
+        return rows, np.repeat(np.arange(len(ranges)), lengths)
+
+    def within(self, ranges: Ranges) -> tuple[Rows, Ints]:
+        """The rows that start within ranges, in order, and how many each range has."""
+        parts, total = [], np.zeros(len(ranges), np.int64)
         for segment in self.segments:
             low = segment.search(ranges.group, ranges.low)
             high = segment.search(ranges.group, ranges.high + 1)
             lengths = np.maximum(high - low, 0)
-            if not lengths.any():
-                continue
-            if int(lengths.sum()) == len(segment):
-                rows = segment.rows
-            else:
-                rows = segment.rows.take(spans(low, high))
-            parts.append(rows)
-            places.append(np.repeat(np.arange(len(ranges)), lengths))
-        if not parts:
-            return self.empty, np.zeros(0, np.int64)
-        if len(parts) == 1:
-            return parts[0], places[0]
-        rows, place = concat(parts), np.concatenate(places)
-        order = np.lexsort((rows.end, rows.start, place))
-        return rows.take(order), place[order]
+            if lengths.any():
+                parts.append(segment.rows.spans(low, high))
+                total += lengths
+        if len(parts) < 2:
+            return (parts[0] if parts else self.empty), total
+        return sorted_rows(concat(parts)), total
 
     def all(self) -> Rows:
         """Every row, in order."""
@@ -187,7 +199,7 @@ class Store:
             at = segment.search(group, time)
             for back in range(1, k + 1):
                 here = at - back
-                value = segment.rows.start[np.maximum(here, 0)]
+                value = segment.start_at(np.maximum(here, 0))
                 candidates[n * k + back - 1] = np.where(here >= low, value, MIN_TIME)
         candidates.sort(axis=0)
         best = candidates[-k:]
@@ -206,7 +218,7 @@ class Store:
             at = segment.search(group, time + 1)
             for ahead in range(k):
                 here = at + ahead
-                value = segment.rows.start[np.minimum(here, len(segment) - 1)]
+                value = segment.start_at(np.minimum(here, len(segment) - 1))
                 candidates[n * k + ahead] = np.where(here < high, value, MAX_TIME)
         candidates.sort(axis=0)
         best = candidates[:k]
@@ -219,7 +231,7 @@ class Store:
         answer = np.full(len(group), MAX_TIME)
         for segment in self.segments:
             low, high = segment.bounds(group)
-            value = segment.rows.start[np.minimum(low, len(segment) - 1)]
+            value = segment.start_at(np.minimum(low, len(segment) - 1))
             answer = np.minimum(answer, np.where(low < high, value, MAX_TIME))
         if self.forgotten is not None and len(group):
             known = group < len(self.forgotten)
@@ -232,7 +244,7 @@ class Store:
         answer = np.full(len(group), MIN_TIME)
         for segment in self.segments:
             low, high = segment.bounds(group)
-            value = segment.rows.start[np.maximum(high - 1, 0)]
+            value = segment.start_at(np.maximum(high - 1, 0))
             answer = np.maximum(answer, np.where(low < high, value, MIN_TIME))
         return answer
 

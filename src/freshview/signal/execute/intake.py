@@ -10,7 +10,8 @@ import pyarrow as pa
 from freshview.errors import BadRow
 from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import MAX_TIME
-from freshview.signal.columns.rows import Ints, Rows
+from freshview.signal.columns.rows import Ints, Rows, in_runs
+from freshview.signal.columns.runs import Runs, runs_of_times
 from freshview.signal.terms import Field, Source
 
 COUNT = "__count"
@@ -24,6 +25,8 @@ def read_rows(source: Source, data: object, *, copy: bool = True) -> Rows:
     copy, events may lie in the arrays of the user, for as long as these do not change.
     """
     columns = _columns(source, data)
+    if (runs := _runs(source, columns)) is not None:
+        return in_runs(runs, {f.name: _field(source, f, columns, copy) for f in source.fields})
     time = _times(source, source.time, columns, copy)
     end = time + 1 if source.end is None else _times(source, source.end, columns, copy)
     if (wrong := end <= time).any():
@@ -33,8 +36,23 @@ def read_rows(source: Source, data: object, *, copy: bool = True) -> Rows:
             instead="let events end after they start",
         )
     payload = {f.name: _field(source, f, columns, copy) for f in source.fields}
-    rows = Rows(np.zeros(len(time), np.int64), time, end, np.ones(len(time), np.int8), payload)
+    rows = Rows(np.zeros(len(time), np.int64), time, end, None, payload)
     return rows if COUNT not in columns else _weighted(source, rows, columns)
+
+
+def _runs(source: Source, columns: Mapping[str, Array]) -> Runs | None:
+    """The runs of points that come, where their times are whole numbers and few runs have them."""
+    time = columns[source.time]
+    if source.end is not None or COUNT in columns or time.dtype != np.int64 or time.ndim != 1:
+        return None
+    runs = runs_of_times(time)
+    if runs is None or _are_far(runs.first) or _are_far(runs.last):
+        return None
+    return runs
+
+
+def _are_far(time: Ints) -> bool:
+    return bool((np.abs(time) >= MAX_TIME // 4).any())
 
 
 def _columns(source: Source, data: object) -> dict[str, Array]:

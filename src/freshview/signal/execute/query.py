@@ -250,6 +250,8 @@ class Query:
 
 def _admitted(progress: Progress, rows: Rows) -> tuple[Progress, Rows]:
     watermark = progress.watermark
+    if (runs := rows.runs) is not None and not watermark.is_late(runs.first).any():
+        return replace(progress, watermark=watermark.observe(runs.last)), rows
     is_late = watermark.is_late(rows.start)
     late = int(is_late.sum())
     set_aside = progress.set_aside
@@ -262,5 +264,9 @@ def _admitted(progress: Progress, rows: Rows) -> tuple[Progress, Rows]:
 
 def by_key(rows: Rows, directory: Directory) -> Rows:
     """Rows in the order of their keys; groups are numbered as they come, first of all by key."""
+    if rows.runs is not None:
+        by_run = directory.ranks()[rows.runs.group]
+        if (by_run[1:] >= by_run[:-1]).all():
+            return rows
     ranks = directory.ranks()[rows.group]
     return rows if (ranks[1:] >= ranks[:-1]).all() else rows.take(order_by_group(ranks))

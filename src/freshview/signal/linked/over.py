@@ -77,9 +77,16 @@ class Linked:
     """
 
     def __init__(
-        self, db: Database, plan: EventOperators, inputs: str | Mapping[str, str], view: str
+        self,
+        db: Database,
+        plan: EventOperators,
+        inputs: str | Mapping[str, str],
+        view: str,
+        shown: pa.Table | None = None,
     ) -> None:
+        """With `shown`, the result goes into a stream of the name `view`, which has these rows."""
         self._db, self._view = db, view
+        self._stream = view if shown is not None else f"{view}_events"
         self.query = plan.query()
         self._inputs = self._sources(inputs)
         self._refused: dict[str, list[pa.Table]] = {}
@@ -94,7 +101,7 @@ class Linked:
                     db.view(v).subscribe(self._changed)
                     for v in dict.fromkeys(self._inputs.values())
                 ]
-                self._begin(tables)
+                self._begin(tables, shown)
             except BaseException:
                 self.close()
                 raise
@@ -115,7 +122,7 @@ class Linked:
             )
         return dict(inputs)
 
-    def _begin(self, tables: Mapping[str, pa.Table]) -> None:
+    def _begin(self, tables: Mapping[str, pa.Table], shown: pa.Table | None) -> None:
         """Take in the views as they are, and let the view of the result show what comes of it."""
         batch = {s: self._chosen(s, t) for s, t in tables.items()}
         source = self.query.declared(next(iter(tables)))
@@ -125,9 +132,10 @@ class Linked:
         change = to_rows(self.query.push(batch), self._columns)
         if not self._view:
             return
-        stream, known = f"{self._view}_events", {getattr(v, "name", "") for v in self._db.views}
-        if self._view in known:
+        known = {getattr(v, "name", "") for v in self._db.views}
+        if shown is None and self._view in known:
             shown = self._db.view(self._view).to_arrow()
+        if shown is not None:
             if shown.column_names != [c.name for c in self._columns]:
                 raise BadSignal(
                     f"there is a view '{self._view}' of other columns", instead="choose a new name"
@@ -137,8 +145,8 @@ class Linked:
         else:
             declared = ", ".join(map(str, self._columns))
             self._db.execute(
-                f"CREATE STREAM `{stream}` ({declared});"
-                f"CREATE VIEW `{self._view}` AS SELECT * FROM `{stream}`;"
+                f"CREATE STREAM `{self._stream}` ({declared});"
+                f"CREATE VIEW `{self._view}` AS SELECT * FROM `{self._stream}`;"
             )
         self._show(change)
 
@@ -171,7 +179,7 @@ class Linked:
 
     def _show(self, change: pa.Table) -> None:
         if len(change):
-            self._db.apply({f"{self._view}_events": change})
+            self._db.apply({self._stream: change})
 
     def result(self) -> Events:
         """All that the query says, as of `version`."""

@@ -20,7 +20,8 @@ from freshview.signal.arrays import (
 )
 from freshview.signal.columns.directory import Directory
 from freshview.signal.columns.ranges import ceil_div, counted
-from freshview.signal.columns.rows import Ints, Rows, consolidated
+from freshview.signal.columns.rows import Ints, Rows, consolidated, in_runs
+from freshview.signal.columns.runs import Runs, by_value
 from freshview.signal.operators.node import State, Stateless
 from freshview.signal.terms import BadSignal, Grid
 
@@ -75,8 +76,11 @@ def payload(result: Projected, rows: int, what: str) -> dict[str, Array]:
     }
 
 
-def column(values: ArrayLike, rows: int, what: str) -> Array:
-    """An array with a row an event, of one of the types that payloads have."""
+def column(values: ArrayLike, rows: int, what: str, *, is_new: bool = False) -> Array:
+    """An array with a row an event, of one of the types that payloads have.
+
+    It is a copy, unless the array `is_new`: nobody else writes to it later.
+    """
     array = np.asarray(values)
     if array.ndim == 0:
         array = np.broadcast_to(array, (rows,))
@@ -89,11 +93,11 @@ def column(values: ArrayLike, rows: int, what: str) -> Array:
         case "b" | "U":
             return array
         case "i" | "u":
-            return array.astype(np.int64)
+            return array.astype(np.int64, copy=not is_new)
         case "f":
-            return array.astype(np.float64)
+            return array.astype(np.float64, copy=not is_new)
         case "c":
-            return array.astype(np.complex128)
+            return array.astype(np.complex128, copy=not is_new)
         case _:
             raise TypeProblem(
                 f"{what} has values of type {array.dtype}",
@@ -212,7 +216,7 @@ class ShiftOperator(Stateless):
 
     def apply(self, rows: Rows) -> Rows:
         """Starts and ends together."""
-        return rows.with_lifetimes(rows.start + self.by, rows.end + self.by)
+        return rows.shifted(self.by)
 
     def forget(self, state: State, *ahead: Ints) -> tuple[State, Ints]:
         """Time passes later, too."""
@@ -227,7 +231,7 @@ class LifetimeOperator(Stateless):
 
     def apply(self, rows: Rows) -> Rows:
         """From their starts on."""
-        return rows.with_lifetimes(rows.start, rows.start + self.duration)
+        return rows.lasting(self.duration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +242,16 @@ class DownsampleOperator(Stateless):
 
     def apply(self, rows: Rows) -> Rows:
         """Those whose time is on it."""
+        if _on_grid(rows.runs, self.grid):
+            return rows
         return rows.take((rows.start - self.grid.offset) % self.grid.period == 0)
+
+
+def _on_grid(runs: Runs | None, grid: Grid) -> bool:
+    """Whether all events of runs start at beats."""
+    if runs is None or runs.step % grid.period:
+        return False
+    return bool(((runs.first - grid.offset) % grid.period == 0).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,9 +275,16 @@ class GroupByOperator(Stateless):
                     f"the key column '{name}' has the type {rows.columns[name].dtype}",
                     instead="group by integers or texts",
                 )
-        group = self.directory.encode([rows.columns[name] for name in self.key])
+        keys = [rows.columns[name] for name in self.key]
         rest = {n: c for n, c in rows.columns.items() if n not in self.key}
-        return Rows(group, rows.start, rows.end, rows.weight, rest)
+        runs = rows.runs
+        for column_ in keys:
+            runs = runs and by_value(runs, column_)
+        if runs is not None:
+            group = self.directory.encode([k[runs.begin] for k in keys])
+            return in_runs(runs.with_spans(group, runs.first, runs.count), rest)
+        end, weight = rows.end, None if rows.is_plain else rows.weight
+        return Rows(self.directory.encode(keys), rows.start, end, weight, rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +299,7 @@ class SampleOperator(Stateless):
 
     def apply(self, rows: Rows) -> Rows:
         """Each event becomes its samples."""
-        if (rows.end - rows.start == 1).all():
+        if rows.are_points:
             sampled = self._points(rows)
         else:
             event, time = self._times(rows)
@@ -289,7 +309,7 @@ class SampleOperator(Stateless):
         return sampled if sampled.is_plain else consolidated(sampled)
 
     def _points(self, rows: Rows) -> Rows:
-        if self.references or self.grid.period == 1:
+        if self.references or self.grid.period == 1 or _on_grid(rows.runs, self.grid):
             return rows
         on_beat = (rows.start - self.grid.offset) % self.grid.period == 0
         return rows if on_beat.all() else rows.take(on_beat)

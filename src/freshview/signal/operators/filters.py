@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from freshview.signal.arrays import Array
+from freshview.signal.columns import native
 from freshview.signal.columns.ranges import Ranges
-from freshview.signal.columns.rows import Rows, concat
+from freshview.signal.columns.rows import Ints, Rows, concat, in_runs
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import column, numbers
 from freshview.signal.operators.frames import (
@@ -66,6 +67,8 @@ class ForwardOperator(Local):
         return concat(parts)
 
     def _block(self, samples: Samples, block: Block) -> Rows:
+        if (by_run := self.of_runs(samples, block)) is not None:
+            return by_run
         rows = samples.rows.take(block.rows)
         wanted = rows.start >= samples.ranges.low[samples.part[block.rows]] + self.lookback
         if self.missing == "invalid":
@@ -78,6 +81,10 @@ class ForwardOperator(Local):
             for name, values in samples.rows.columns.items()
         }
         return rows.take(wanted).with_columns(columns)
+
+    def of_runs(self, samples: Samples, block: Block) -> Rows | None:
+        """The outputs of a block from runs of samples, where there is a way for these."""
+        return None
 
     def outputs(self, dense: Array, place: Array) -> Array:
         """The outputs whose latest inputs are at these places of a layout."""
@@ -96,16 +103,45 @@ class FirOperator(ForwardOperator):
         return taps if taps.dtype.kind == "c" and taps.imag.any() else taps.real.astype(np.float64)
 
     def outputs(self, dense: Array, place: Array) -> Array:
-        """One product of vectors an output, of equal length everywhere: equal to the last digit."""
+        """Sums of one order everywhere: equal to the last digit."""
+        if not len(place):
+            return np.zeros((0, *dense.shape[1:]), np.result_type(dense, self._taps))
+        new = np.append(True, np.diff(place) != 1)
+        begin = place[new]
+        count = np.diff(np.append(np.flatnonzero(new), len(place)))
+        return self._spans(dense, begin, np.full(len(begin), self.size - 1), count)
+
+    def of_runs(self, samples: Samples, block: Block) -> Rows | None:
+        """Without a look at single events; runs that stand alone are read where they lie."""
+        if block.runs is None or block.runs[0].step != self.grid.period:
+            return None
+        runs, part, begin, place = block.runs
+        alone = len(runs) == len(block.clusters)
+        if self.missing == "invalid" and not alone:
+            return None
+        wanted = samples.ranges.low[part] + self.lookback
+        skipped = np.clip(-((runs.first - wanted) // runs.step), 0, runs.count)
+        if self.missing == "invalid":
+            skipped = np.clip(np.maximum(skipped, self.size - 1), 0, runs.count)
+        some = np.flatnonzero(skipped < runs.count)
+        skipped, count = skipped[some], (runs.count - skipped)[some]
+        after = runs.with_spans(runs.group[some], runs.first[some] + skipped * runs.step, count)
+        columns = {}
+        for name, values in samples.rows.columns.items():
+            if alone:
+                kind = np.float64 if values.dtype.kind == "i" else values.dtype
+                dense, at, before = values.astype(kind, copy=False), begin[some], skipped
+            else:
+                dense, at = block.layout(values), place[some]
+                before = np.full(len(some), self.size - 1)
+            columns[name] = self._spans(dense, at + skipped, before, count)
+        return in_runs(after, columns)
+
+    def _spans(self, dense: Array, begin: Ints, before: Ints, count: Ints) -> Array:
         if dense.ndim > 1:
-            each = [self.outputs(np.ascontiguousarray(c), place) for c in dense.T]
+            each = [self._spans(np.ascontiguousarray(c), begin, before, count) for c in dense.T]
             return np.stack(each, axis=1)
-        if len(dense) < self.size:
-            return np.zeros(0, np.result_type(dense, self._taps))
-        every = np.convolve(dense, self._taps, "valid")
-        if len(place) == len(every):
-            return np.asarray(every)
-        return np.asarray(every[place - (self.size - 1)])
+        return native.fir(dense, self._taps, begin, before, count)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from freshview.signal.columns.rows import (
     concat,
     consolidated,
     difference,
+    in_runs,
     sorted_rows,
 )
 from freshview.signal.columns.store import Segment, Store
@@ -92,8 +93,13 @@ class JoinOperator(Operator):
     def _pairs(self, rows: Rows, store: Store, is_right: bool) -> Rows:
         """Events of a change with those in the store of the other side."""
         parts = []
-        points = bool((rows.end - rows.start == 1).all())
+        points = rows.are_points
         for segment in store.segments if len(rows) else ():
+            both = _in_step(rows, segment.rows)
+            if both is not None:
+                if len(both[0]):
+                    parts.append(self._paired(*both, is_right))
+                continue
             if points and segment.is_points:
                 theirs, there = segment.find(rows.group, rows.start)
                 whole = bool(there.all())
@@ -109,6 +115,8 @@ class JoinOperator(Operator):
 
     def _paired(self, mine: Rows, theirs: Rows, is_right: bool) -> Rows:
         left, right = (theirs, mine) if is_right else (mine, theirs)
+        if mine.runs is not None and theirs.runs is not None:
+            return in_runs(mine.runs, self._columns(dict(left.columns), dict(right.columns)))
         return Rows(
             mine.group,
             np.maximum(mine.start, theirs.start),
@@ -134,6 +142,27 @@ class JoinOperator(Operator):
             longest = max((s.longest for s in store.segments), default=1)
             stores.append(store.forget(at - longest))
         return tuple(stores), at
+
+
+def _in_step(rows: Rows, others: Rows) -> tuple[Rows, Rows] | None:
+    """The points that have a partner at the same time, and these, if both lie in runs of one step.
+
+    So the partners of a run are found by comparing where runs begin and end.
+    """
+    mine, theirs = rows.runs, others.runs
+    if mine is None or theirs is None or mine.step != theirs.step:
+        return None
+    if mine.width != 1 or theirs.width != 1 or not mine.is_sorted:
+        return None
+    run, other = mine.meeting(theirs)
+    in_step = (mine.first[run] - theirs.first[other]) % mine.step == 0
+    run, other = run[in_step], other[in_step]
+    first = np.maximum(mine.first[run], theirs.first[other])
+    last = np.minimum(mine.last[run], theirs.last[other])
+    count = (last - first) // mine.step + 1
+    low = mine.begin[run] + (first - mine.first[run]) // mine.step
+    partner = theirs.begin[other] + (first - theirs.first[other]) // mine.step
+    return rows.spans(low, low + count), others.spans(partner, partner + count)
 
 
 def _overlapping(rows: Rows, segment: Segment) -> tuple[Rows, Ints]:

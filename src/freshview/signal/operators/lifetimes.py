@@ -11,6 +11,7 @@ from freshview.signal.arrays import Array
 from freshview.signal.columns.directory import Directory
 from freshview.signal.columns.ranges import MIN_TIME, Ranges, merged, spans
 from freshview.signal.columns.rows import Ints, Rows, digests
+from freshview.signal.columns.runs import Runs
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import numbers
 from freshview.signal.operators.node import Local, Operator, State, around, reached
@@ -38,6 +39,8 @@ class ToSignalOperator(Operator):
             return state, change
         lifetimes = change.with_columns({})
         after = store.apply(lifetimes)
+        if _continues(store, lifetimes.runs):
+            return (after,), change
         near = reached(store, lifetimes.inserts(), lambda rows: around(after, rows, 1, 1))
         rows, part = after.gather(merged(near.group, near.low, near.high))
         wrong = (part[1:] == part[:-1]) & (rows.start[1:] < rows.end[:-1])
@@ -56,6 +59,16 @@ class ToSignalOperator(Operator):
         (store,), (at,) = state, ahead
         before = store.previous(np.arange(len(at)), at)
         return (store.forget(np.where(before == MIN_TIME, at, np.minimum(before, at))),), at
+
+
+def _continues(store: Store, runs: Runs | None) -> bool:
+    """Whether runs come after all events of their groups, and none of them overlap."""
+    if runs is None or runs.width > runs.step or not runs.is_sorted:
+        return False
+    longest = max((s.longest for s in store.segments), default=0)
+    same = runs.group[1:] == runs.group[:-1]
+    apart = runs.first[1:] >= runs.last[:-1] + runs.width
+    return bool((store.last(runs.group) + longest <= runs.first).all() and apart[same].all())
 
 
 def _shown(rows: Rows, at: int) -> str:

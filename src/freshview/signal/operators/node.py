@@ -120,13 +120,16 @@ def reached(before: Store, rows: Rows, touched: Callable[[Rows], Ranges]) -> Ran
     Where all events of a group in a change come after those before it, nothing between them is
     old: they touch what lies from the range of the first to that of the last.
     """
-    if len(rows) < 2 or not is_sorted(rows.group, rows.start):
+    if len(rows) < 2 or not is_sorted(rows):
         return touched(rows)
-    new = np.ones(len(rows), np.bool_)
-    np.not_equal(rows.group[1:], rows.group[:-1], out=new[1:])
-    first = np.flatnonzero(new)
+    runs = rows.runs
+    group = rows.group if runs is None else runs.group
+    new = np.ones(len(group), np.bool_)
+    np.not_equal(group[1:], group[:-1], out=new[1:])
+    first = np.flatnonzero(new) if runs is None else runs.begin[new]
     last = np.append(first[1:], len(rows)) - 1
-    continues = rows.start[first] > before.last(rows.group[first])
+    ends = rows.take(first)
+    continues = ends.start > before.last(ends.group)
     begin, end = touched(rows.take(first[continues])), touched(rows.take(last[continues]))
     whole = Ranges(begin.group, begin.low, end.high)
     if continues.all():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import Ranges, counted, merged
-from freshview.signal.columns.rows import Ints, Rows, concat, points
+from freshview.signal.columns.rows import Ints, Rows, concat, cut, in_runs, points
+from freshview.signal.columns.runs import Runs
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import numbers
 from freshview.signal.operators.node import Local
@@ -19,6 +21,17 @@ _CELLS = 1 << 24
 """How many values are merged at a time."""
 
 _UFUNC = {"sum": np.add, "mean": np.add, "min": np.minimum, "max": np.maximum}
+
+
+_FEW = 16
+"""Clusters of more arrays, on average, are merged one by one, without an index."""
+
+_Move: TypeAlias = tuple[Ints | slice, slice]
+"""Where arrays begin to lie, and which ones."""
+
+
+def _later(slot: Ints | slice, by: int) -> Ints | slice:
+    return slice(slot.start + by, slot.stop + by) if isinstance(slot, slice) else slot + by
 
 
 @dataclass(frozen=True)
@@ -92,29 +105,68 @@ class OverlapAddOperator(Local):
         self, rows: Rows, number: Ints, new: Array, slots: Ints, low: Ints, high: Ints
     ) -> Rows:
         begin = np.flatnonzero(new)
-        cluster = np.cumsum(new) - 1
+        lengths = np.diff(np.append(begin, len(rows)))
         base = np.cumsum(slots) - slots
-        slot = base[cluster] + number - number[begin][cluster]
-        total = int(slots.sum())
+        slot = np.repeat(base - number[begin], lengths) + number
         room = self._cells * self.hop - self.size
-        covered = np.zeros((total, self.hop), np.int64)
-        pattern = np.ones(self._cells * self.hop, np.int64)
-        pattern[:room] = 0
-        for cell, part in enumerate(pattern.reshape(self._cells, self.hop)):
-            covered[slot + cell] += part
+        is_whole = self.size >= self.hop and bool((slots == lengths + self._cells - 1).all())
+        covered = np.zeros((int(slots.sum()), 1 if is_whole else self.hop), np.int64)
+        moves: list[_Move] = [(slot, slice(None))]
+        if is_whole and len(begin) * _FEW < len(rows):
+            every = zip(base.tolist(), begin.tolist(), lengths.tolist(), strict=True)
+            moves = [(slice(to, to + n), slice(at, at + n)) for to, at, n in every]
+        if not is_whole or self.merge == "mean":
+            covered = self._covered(moves, int(slots.sum()), room)
+        dense = {
+            name: self._column(values, moves, covered, room)
+            for name, values in rows.columns.items()
+        }
+        limits = low[begin], high[begin]
+        if is_whole:
+            return self._runs(rows, begin, base * self.hop + room, lengths, limits, dense)
         owner, nth = counted(slots * self.hop)
         # The first slot of a cluster begins so many beats before its first array ends.
         end = self.grid.beats(rows.start[begin])
         beat = (end - self._cells * self.hop + 1)[owner] + nth
         time = self.grid.times(beat)
-        inside = (covered.ravel() > 0) & (time >= low[begin][owner]) & (time <= high[begin][owner])
-        columns = {
-            name: self._column(values, slot, covered, room)[inside]
-            for name, values in rows.columns.items()
-        }
+        inside = (covered.ravel() > 0) & (time >= limits[0][owner]) & (time <= limits[1][owner])
+        columns = {name: values[inside] for name, values in dense.items()}
         return points(rows.group[begin][owner[inside]], time[inside], columns)
 
-    def _column(self, values: Array, slot: Ints, covered: Ints, room: int) -> Array:
+    def _runs(
+        self,
+        rows: Rows,
+        begin: Ints,
+        place: Ints,
+        lengths: Ints,
+        limits: tuple[Ints, Ints],
+        dense: dict[str, Array],
+    ) -> Rows:
+        """Clusters in which no array is missing: runs of beats from a place on."""
+        period = self.grid.period
+        count = (lengths - 1) * self.hop + self.size
+        first = rows.start[begin] - (self.size - 1) * period
+        skipped = np.clip(-((first - limits[0]) // period), 0, count)
+        kept = np.clip((limits[1] - first) // period + 1, skipped, count) - skipped
+        some = np.flatnonzero(kept > 0)
+        runs = Runs(
+            rows.group[begin[some]], (first + skipped * period)[some], kept[some], period, 1
+        )
+        low = (place + skipped)[some]
+        columns = {name: cut(values, low, kept[some]) for name, values in dense.items()}
+        return in_runs(runs.fused(), columns)
+
+    def _covered(self, moves: list[_Move], slots: int, room: int) -> Ints:
+        """How many arrays lie over each beat."""
+        covered = np.zeros((slots, self.hop), np.int64)
+        pattern = np.ones(self._cells * self.hop, np.int64)
+        pattern[:room] = 0
+        for slot, _ in moves:
+            for cell, part in enumerate(pattern.reshape(self._cells, self.hop)):
+                covered[_later(slot, cell)] += part
+        return covered
+
+    def _column(self, values: Array, moves: list[_Move], covered: Ints, room: int) -> Array:
         kind = np.float64 if values.dtype.kind == "i" else values.dtype
         zero = {"min": np.inf, "max": -np.inf}.get(self.merge, 0.0)
         ufunc = _UFUNC[self.merge]
@@ -122,9 +174,11 @@ class OverlapAddOperator(Local):
             padding = np.full((len(values), room), zero, kind)
             values = np.concatenate([padding, values], axis=1)
         cells = values.reshape(len(values), self._cells, self.hop)
-        result = np.full(covered.shape, zero, kind)
-        for cell in range(self._cells):
-            result[slot + cell] = ufunc(result[slot + cell], cells[:, cell])
+        result = np.full((len(covered), self.hop), zero, kind)
+        for slot, some in moves:
+            for cell in range(self._cells):
+                at = _later(slot, cell)
+                result[at] = ufunc(result[at], cells[some, cell])
         if self.merge == "mean":
             result = result / np.maximum(covered, 1)
         return np.asarray(result.ravel())

@@ -176,7 +176,7 @@ def _firsts(change: Rows) -> Rows:
     """The first event of each group, and perhaps later ones of a change that is not in order."""
     new = np.ones(len(change), np.bool_)
     new[1:] = change.group[1:] != change.group[:-1]
-    if not is_sorted(change.group, change.start):
+    if not is_sorted(change):
         return change
     return change.take(new)
 

@@ -30,7 +30,7 @@ class GapsOperator(Local):
 
     def compute(self, store: Store, ranges: Ranges) -> Rows:
         """The gaps that begin within ranges."""
-        rows, part, _ = with_neighbours(store, ranges, 1)
+        rows, part = store.gather(with_neighbours(store, ranges, 1)[0])
         if len(rows) < 2:
             return self.schema(store.empty)
         start, end = rows.end[:-1], rows.start[1:]

@@ -17,6 +17,7 @@ from freshview.signal.operators.frames import (
     Clusters,
     Samples,
     Windows,
+    are_tiles,
     blocks,
     chunks,
     clusters,
@@ -66,7 +67,7 @@ class WindowOperator(Local):
                 raise BadStep(f"'{name}' is a vector already", instead="select its components")
             with np.errstate(all="ignore"):
                 for step in self.steps:
-                    one = _checked(step.recompute(one), 1, step.name)
+                    one = _checked(step.recompute(one), 1, step)
             columns[name] = one[:0]
         return inputs[0].with_columns(columns)
 
@@ -86,7 +87,10 @@ class WindowOperator(Local):
         count = np.maximum(high // self.hop - first + 1, 0)
         some = count > 0
         kept, first, count = inside.take(some), first[some], count[some]
-        room = 0 if self.missing == "invalid" else self.size - 1
+        # Room for windows that reach beyond their samples.
+        ends = (first + count - 1) * self.hop + self.size - 1
+        reaches = (first * self.hop < kept.first) | (ends > kept.last)
+        room = self.size - 1 if reaches.any() else 0
         done = 0
         for block in blocks(samples, kept, room, room):
             mine = slice(done, done + len(block.clusters))
@@ -136,10 +140,13 @@ class WindowOperator(Local):
             pieces: Iterator[Array] = (ready[s] for s in chunks(len(ready), ready.shape[1]))
         else:
             some = Windows(windows.cluster[wanted], windows.beat[wanted], windows.place[wanted])
-            pieces = (frames(dense, some, self.size, s) for s in chunks(len(some), self.size))
+            parts = chunks(len(some), self.size)
+            if len(rest) == 1 and are_tiles(some, self.size, slice(None)):
+                parts = iter((slice(0, len(some)),))  # nothing is written in between
+            pieces = (frames(dense, some, self.size, s) for s in parts)
         for piece in pieces:
             for step in rest:
-                piece = _checked(step.recompute(piece), len(piece), step.name)
+                piece = _checked(step.recompute(piece), len(piece), step)
             results.append(piece)
         if len(results) == 1:
             return results[0]
@@ -221,12 +228,12 @@ def _kind(values: Array) -> np.dtype[np.generic]:
     return np.dtype(np.float64) if values.dtype.kind == "i" else values.dtype
 
 
-def _checked(result: Array, rows: int, name: str) -> Array:
+def _checked(result: Array, rows: int, step: Step) -> Array:
     """The windows that a step gives: one row for each that it got."""
     array = np.asarray(result)
     if array.ndim != 2 or len(array) != rows:
         raise BadStep(
-            f"the step '{name}' turned {rows} windows into an array of shape {array.shape}",
+            f"the step '{step.name}' turned {rows} windows into an array of shape {array.shape}",
             instead="return one row a window",
         )
-    return column(array, rows, f"the step '{name}'")
+    return column(array, rows, f"the step '{step.name}'", is_new=step.is_new)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ import pyarrow as pa
 from freshview.durable.storage.files import LocalFolder, TornFile
 from freshview.errors import BadValue, FreshviewError, Overflow
 from freshview.files import make_folder
-from freshview.runtime.ingest.counted_rows import difference
+from freshview.runtime.ingest.counted_rows import difference, with_count
 from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.sinks import Sink
 
@@ -25,7 +26,7 @@ VERSION = b"freshview version"
 """The key of a table's version in the metadata of its schema."""
 
 VERSIONS = "versions"
-"""The file with the last emitted version of each view, and the version of its stored rows."""
+"""The file with the last emitted version of each view, and that up to which changes were sent."""
 
 
 class SinkProblem(FreshviewError):
@@ -39,23 +40,47 @@ class UnreadableView(SinkProblem):
     """
 
 
+@dataclass(frozen=True)
+class ViewSource:
+    """How an emitter reads views: whole, or what changed in one of them since a version.
+
+    Changes are known of the `collected` views only. `acknowledge` is called with the version up to
+    which no changes will be asked for again.
+    """
+
+    collected: Collection[str]
+    read: Callable[[str], pa.Table]
+    changes: Callable[[str, int], pa.Table]
+    acknowledge: Callable[[int], None]
+
+
 class Emitter:
     """Sends the versions of views to sinks, and stores the last emitted versions.
 
-    For sinks that subscribe to changes, the last emitted rows of the view are stored: changes are
-    the difference to them.
+    Changes are those that the versions have collected, after a first one of all the rows. Of views
+    whose changes are not collected the last emitted rows are stored: changes are the difference to
+    them.
     """
 
     def __init__(
-        self, sinks: Sequence[Sink], folder: Path, version: int, *, sync: bool = False
+        self,
+        sinks: Sequence[Sink],
+        folder: Path,
+        version: int,
+        collected: Collection[str] = (),
+        *,
+        sync: bool = False,
     ) -> None:
         """New sinks begin behind `version`, that of the views."""
         self.folder = folder
+        self.collected = frozenset(collected)
         self.sinks: list[Sink] = []
         self._files = LocalFolder(folder, sync=sync)
         self._emitted: dict[str, int] = {}
         self._stored: dict[str, int] = {}
         """The versions of the stored rows, of views that have some."""
+        self._received: dict[str, int] = {}
+        """The versions up to which the changes of collected views were sent."""
         self._tables: dict[str, pa.Table] = {}
         self._thread: int | None = None
         self._read_versions(version)
@@ -70,7 +95,10 @@ class Emitter:
     def add(self, sink: Sink, version: int) -> None:
         """Add a sink for versions after this one, or after the last emitted one of its view."""
         view = sink.view
-        if sink.changes and view not in self._tables:
+        if sink.changes and view in self.collected:
+            if view in self._received and not self._follows(view):
+                self._emitted[view] = self._received[view]
+        elif sink.changes and view not in self._tables:
             self._tables[view] = self._read_table(view, version)
             if view in self._stored:
                 self._emitted[view] = self._stored[view]
@@ -79,7 +107,15 @@ class Emitter:
             self._write_versions()
         self.sinks.append(sink)
 
-    def emit(self, version: int, read: Callable[[str], pa.Table]) -> None:
+    def _follows(self, view: str) -> bool:
+        """Whether a sink subscribes to the changes of a view."""
+        return any(s.view == view and s.changes for s in self.sinks)
+
+    def remove(self, sink: Sink) -> None:
+        """Send a sink no more versions."""
+        self.sinks.remove(sink)
+
+    def emit(self, version: int, source: ViewSource) -> None:
         """Send a version to all the sinks that have not received it."""
         unreadable: UnreadableView | None = None
         self._thread = threading.get_ident()
@@ -87,19 +123,28 @@ class Emitter:
             for view in dict.fromkeys(s.view for s in self.sinks):
                 if self._emitted[view] < version:
                     try:
-                        self._emit(view, version, read)
+                        self._emit(view, version, source)
                     except UnreadableView as e:
                         unreadable = unreadable or e
         finally:
             self._thread = None
+        # Of a view without sinks now, the last one that there was may come back.
+        source.acknowledge(min(self._received.values(), default=version))
         if unreadable is not None:
             raise unreadable
 
-    def _emit(self, view: str, version: int, read: Callable[[str], pa.Table]) -> None:
+    def _emit(self, view: str, version: int, source: ViewSource) -> None:
+        sinks = [s for s in self.sinks if s.view == view]
+        follows, collected = self._follows(view), view in self.collected
+        table = changes = None
         with _read_errors(view, version):
-            table = read(view)
-            changes = self._changes(view, table)
-        for sink in [s for s in self.sinks if s.view == view]:
+            if not all(s.changes for s in sinks) or not (collected and view in self._received):
+                table = source.read(view)
+            if follows and collected:
+                changes = self._collected(view, table, source)
+            elif table is not None:
+                changes = self._compared(view, table)
+        for sink in sinks:
             try:
                 sink.emit(version, changes if sink.changes else table)
             except Exception as e:
@@ -108,6 +153,10 @@ class Emitter:
                     f"a sink of '{view}' failed at version {version}: {_cause(e)}",
                     instead=_sent_again(remedy or "fix the sink", version),
                 ) from e
+        if follows and collected:
+            if view not in self._received:  # a file, so that the other one is missed if it goes
+                self._write(f"{file_name(view)}.changes", b"")
+            self._received[view] = version
         if view in self._tables:
             # Only rows that are stored count: else the repeated version would have no changes.
             self._write_table(view, table, version)
@@ -115,7 +164,14 @@ class Emitter:
         self._emitted[view] = version
         self._write_versions()
 
-    def _changes(self, view: str, table: pa.Table) -> pa.Table | None:
+    def _collected(self, view: str, table: pa.Table | None, source: ViewSource) -> pa.Table:
+        """The changes since the last version that was sent; all the rows if there was none."""
+        if view in self._received:
+            return source.changes(view, self._received[view])
+        assert table is not None
+        return with_count(table, 1)
+
+    def _compared(self, view: str, table: pa.Table) -> pa.Table | None:
         """The rows since the last emitted version; None if no sink subscribes to changes."""
         before = self._tables.get(view)
         if before is None:
@@ -131,13 +187,14 @@ class Emitter:
             if data is not None:
                 record = json.loads(data)
                 self._emitted, self._stored = record["emitted"], record["stored"]
+                self._received = record.get("received", {})
         if data is None and self._files.names():
             raise self._refusal(VERSIONS, "is missing")
-        for number in self._emitted.values():
+        for number in (*self._emitted.values(), *self._received.values()):
             self._refuse_ahead(VERSIONS, number, version)
 
     def _write_versions(self) -> None:
-        record = {"emitted": self._emitted, "stored": self._stored}
+        record = {"emitted": self._emitted, "stored": self._stored, "received": self._received}
         self._write(VERSIONS, json.dumps(record, sort_keys=True).encode())
 
     def _read_table(self, view: str, version: int) -> pa.Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -21,11 +21,22 @@ from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import COUNT
 from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.connectors import needs
+from freshview.spark.io.merge import (
+    FROM,
+    UNTIL,
+    VERSION,
+    check_key,
+    check_rows,
+    last_by_key,
+    merge_history,
+    merge_rows,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-VERSION = "__version"
+LATEST = "_latest"
+"""The link to the last version of a Parquet sink: readers of all versions pass over such names."""
 
 
 class SessionOwner(Protocol):
@@ -71,6 +82,9 @@ class Callback:
 class Parquet:
     """A folder VIEW/version=N per version, created atomically; old ones are deleted.
 
+    With `latest`, the link VIEW/_latest leads to the last one: `spark.read.parquet(.../_latest)`
+    is the view as it is now, whole, also while the next version is written.
+
     A folder with later versions is refused: they are of another pipeline, or of an earlier life of
     this one, and would be taken for the newest.
     """
@@ -79,6 +93,7 @@ class Parquet:
     folder: Path
     keep: int = 10
     changes: bool = False
+    latest: bool = False
 
     def emit(self, version: int, table: pa.Table) -> None:
         """Write the version beside the others."""
@@ -96,6 +111,8 @@ class Parquet:
             pq.write_table(table, part / "part-0.parquet")
             shutil.rmtree(whole, ignore_errors=True)
             os.replace(part, whole)
+            if self.latest:
+                _point(home / LATEST, whole)
             for old in _versions(home)[: -self.keep] if self.keep else []:
                 shutil.rmtree(home / f"version={old}", ignore_errors=True)
         except OSError as e:
@@ -103,6 +120,14 @@ class Parquet:
                 f"'{self.view}' cannot be written to '{home}': {e.strerror}",
                 instead="choose another folder",
             ) from e
+
+
+def _point(link: Path, folder: Path) -> None:
+    """Let a link beside a folder lead to it, from one moment to the next."""
+    new = link.with_name(f".{link.name}")
+    new.unlink(missing_ok=True)
+    new.symlink_to(folder.name, target_is_directory=True)
+    os.replace(new, link)
 
 
 def _versions(home: Path) -> list[int]:
@@ -129,6 +154,11 @@ class TempView:
 class Delta:
     """A Delta table with the changes of a view and their version; a version is written once.
 
+    With a `key`, columns that tell the rows of the view apart, the table is the view itself: each
+    version is merged into it, so that it has one row for each key, and the version that brought it
+    (SCD type 1). With `history`, too, rows that went stay, and each has the versions `__from` which
+    and `__until` which it was there (SCD type 2).
+
     The table belongs to one pipeline: another one, or the same without its checkpoint, appends its
     own changes from the first version on.
     """
@@ -137,19 +167,58 @@ class Delta:
     owner: StateOwner
     path: str
     changes: bool = True
+    key: tuple[str, ...] = ()
+    history: bool = False
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Refuse a key that a view with these columns does not have."""
+        check_key(self.view, columns, self.key)
+        if self.history and not self.key:
+            raise FreshviewError(
+                f"the sink of '{self.view}' keeps a history and has no key",
+                instead="name the columns that tell its rows apart, or leave `history` out",
+            )
+        if self.key and not self.changes:
+            raise FreshviewError(
+                f"the sink of '{self.view}' has a key and takes no changes",
+                instead="leave `changes` as it is: only changes can be merged",
+            )
 
     def emit(self, version: int, table: pa.Table) -> None:
-        """Append the changes; Delta skips repeated versions by `txnVersion`."""
+        """Append the changes, or merge them; a version that was written is not written again."""
         if not table.num_rows:
             return
+        if self.key:
+            check_rows(self.view, table, self.key)
+            table = table if self.history else last_by_key(table, self.key)
         numbered = table.append_column(
             VERSION, pa.repeat(pa.scalar(version, pa.int64()), table.num_rows)
         )
+        if self.key:
+            self._merge(numbered)
+            return
         writer = frame(self.owner.spark, numbered).write.format("delta").mode("append")
         # Of the state, too: versions of another one are not repetitions of these.
         name = f"freshview {self.owner.state_id} {self.view}"
         with needs("Delta", f"'{self.view}' goes to a Delta table", self.owner.spark):
             writer.option("txnAppId", name).option("txnVersion", str(version)).save(self.path)
+
+    def _merge(self, changes: pa.Table) -> None:
+        """Merge the changes of a version into the table, which is made if there is none."""
+        spark = self.owner.spark
+        columns = [c for c in changes.column_names if c not in (COUNT, VERSION)]
+        bounds = [(FROM, pa.int64()), (UNTIL, pa.int64())] if self.history else []
+        bounds = bounds or [(VERSION, pa.int64())]
+        made = changes.select(columns).schema.empty_table()
+        for name, kind in bounds:
+            made = made.append_column(name, pa.array([], kind))
+        merge = merge_history if self.history else merge_rows
+        place = self.path.replace("`", "``")
+        statement = merge(f"delta.`{place}`", "freshview_changes", columns, self.key)
+        with needs("Delta", f"'{self.view}' goes to a Delta table", spark):
+            frame(spark, made).write.format("delta").mode("ignore").save(self.path)
+            frame(spark, changes).createOrReplaceTempView("freshview_changes")
+            spark.sql(statement)
 
 
 @dataclass

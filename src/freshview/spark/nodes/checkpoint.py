@@ -17,6 +17,7 @@ from freshview.durable.checkpoint import (
     DESCRIPTION,
     FORMAT,
     CheckpointProblem,
+    checkpoint_errors,
     describe,
     place_of,
 )
@@ -40,14 +41,25 @@ def save_pipeline(work: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]) ->
     The description has a hash of the program, not the program: a restart provides it again.
     """
     work.folder.write(tables_name(work.name), pack(tables))
+    distributed = work.distributed
+    asked = {*(p.query for p in distributed.changes), *distributed.compared}
     description = {
         "format": FORMAT,
         "name": work.name,
         "workers": work.workers,
-        "program": digest(work.distributed),
+        "program": digest(distributed),
         "native": bool(work.kernels),
+        "changes": sorted(asked),
     }
     work.folder.write(DESCRIPTION, json.dumps(description).encode(), new=True)
+
+
+def collected_queries(checkpoint: str | Path) -> tuple[str, ...]:
+    """The queries whose changes the program of a checkpoint was asked to collect."""
+    place = place_of(checkpoint)
+    with checkpoint_errors(place):
+        description = describe(folder_at(place)) or {}
+    return tuple(description.get("changes", ()))
 
 
 def reopen(

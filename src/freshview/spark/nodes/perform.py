@@ -28,6 +28,8 @@ class PartStep:
     is_first: bool
     part: int
     workers: int
+    changes: tuple[str, ...] = ()
+    """The maps that this step has what changed in queries in: of the driver, at the end."""
 
     @property
     def is_driver(self) -> bool:
@@ -66,7 +68,7 @@ def perform(
         if block == CHECK_BLOCK and not at.is_driver and at.guards:
             check_guards(node, routine, at.guards)
     if at.is_driver:
-        return SentBlocks(outbox.blocks())
+        return SentBlocks(outbox.blocks(), _changed(node, at))
     stage = schedule.stages[at.step]
     for t in stage.sends:
         if t.sends(at.part):
@@ -81,6 +83,13 @@ def _own_rows(t: Transfer, rows: pa.RecordBatch, at: PartStep) -> pa.RecordBatch
         return rows_of_worker(rows, t.by, at.part, at.workers)
     line = t.to.line(at.part)
     return rows.slice(0, 0) if line is None else rows_of_worker(rows, t.by, line, t.to.lines)
+
+
+def _changed(node: ProgramNode, at: PartStep) -> bytes:
+    """What changed in queries; nothing at all if nothing did."""
+    rows = {name: node.send(at.routine, name) for name in at.changes}
+    changed = {name: [r] for name, r in rows.items() if r.num_rows}
+    return pack(changed) if changed else b""
 
 
 def _gathered(node: ProgramNode, routine: str, gathers: Iterable[Transfer]) -> bytes:

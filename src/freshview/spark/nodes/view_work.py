@@ -43,6 +43,8 @@ class ViewWork(Work):
     """By role; without one, Python keeps the maps."""
     guards: Mapping[str, tuple[Guard, ...]] = field(compare=False, default_factory=dict)
     """By routine, the guards to check."""
+    changes: Mapping[str, tuple[str, ...]] = field(compare=False, default_factory=dict)
+    """By routine, the driver's maps of what changed in queries."""
 
     @classmethod
     def of(
@@ -58,7 +60,8 @@ class ViewWork(Work):
         """The work with all its derived fields."""
         folder = folder_at(place, sync=settings.sync)
         scheduled, checks = schedules_of(distributed), guards_of(distributed)
-        derived = (folder, scheduled, kernels or {}, checks)
+        changes = {change_routine(i): r.changes for i, r in enumerate(distributed.routines)}
+        derived = (folder, scheduled, kernels or {}, checks, changes)
         return cls(name, place, workers, distributed, functions, settings, *derived)
 
     def kind(self, role: Role) -> str:
@@ -91,9 +94,12 @@ class ViewWork(Work):
         clock: Clock,
     ) -> SentBlocks:
         """See `Work`."""
-        first = step == self.steps(routine, part)[0]
-        checks = self.guards.get(routine, ())
-        at = PartStep(routine, self.schedules[routine], checks, step, first, part, self.workers)
+        steps, checks = self.steps(routine, part), self.guards.get(routine, ())
+        last = part == self.driver and step == steps[-1]
+        changes = self.changes.get(routine, ()) if last else ()
+        first = step == steps[0]
+        plan = self.schedules[routine]
+        at = PartStep(routine, plan, checks, step, first, part, self.workers, changes)
         return perform(node, at, inputs, batch, clock)
 
     def tables(self) -> dict[str, list[pa.RecordBatch]]:

@@ -14,9 +14,9 @@ from freshview.calculus.schema import Column as Declared
 from freshview.durable.storage.blocks import frame, pack, unframe, unpack
 from freshview.temporal import Horizon
 from freshview.theta.local.columns import Tuples
-from freshview.theta.operator.block import from_block, to_block
+from freshview.theta.operator.block import from_block, numbers_of, to_block
 from freshview.theta.operator.joiner import SIDES
-from freshview.theta.operator.partition import BatchOrder, Mail, Parcels
+from freshview.theta.operator.partition import BatchOrder, Mail, Parcels, together
 from freshview.theta.operator.placement_text import Json, read_placement, show_placement
 from freshview.theta.terms import Side
 
@@ -93,9 +93,8 @@ def pack_mail(mail: Mail, schemas: Schemas, parts: int) -> tuple[bytes, ...]:
         part = parcels.at % parts
         order = np.argsort(part, kind="stable")
         sorted_parcels = parcels.take(order)
-        block = to_block(sorted_parcels.tuples, schemas[side])
-        for name in _PARCEL:
-            block = block.append_column(name, pa.array(getattr(sorted_parcels, name)))
+        marks = {name: getattr(sorted_parcels, name) for name in _PARCEL}
+        block = to_block(sorted_parcels.tuples, schemas[side], marks)
         ends = np.searchsorted(part[order], np.arange(parts + 1)).tolist()
         for k in range(parts):
             by_part[k][side] = [block.slice(ends[k], ends[k + 1] - ends[k])]
@@ -104,17 +103,15 @@ def pack_mail(mail: Mail, schemas: Schemas, parts: int) -> tuple[bytes, ...]:
 
 def unpack_mail(blocks: Sequence[bytes], schemas: Schemas) -> dict[Side, Parcels]:
     """What all the partitions sent to one, in their order."""
-    by_side: dict[str, list[pa.RecordBatch]] = {}
+    by_side: dict[str, list[Parcels]] = {}
     for data in blocks:
         for name, batches in unpack(data).items():
-            by_side.setdefault(name, []).extend(batches)
-    mail: dict[Side, Parcels] = {}
-    for side in SIDES:
-        if side in by_side:
-            [whole] = pa.Table.from_batches(by_side[side]).combine_chunks().to_batches()
-            marks = [np.asarray(whole.column(name)) for name in _PARCEL]
-            mail[side] = Parcels(from_block(whole, schemas[side]), *marks)
-    return mail
+            side: Side = "R" if name == "R" else "S"
+            for block in batches:
+                marks = [numbers_of(block, mark) for mark in _PARCEL]
+                parcels = Parcels(from_block(block, schemas[side]), *marks)
+                by_side.setdefault(side, []).append(parcels)
+    return {side: together(by_side[side]) for side in SIDES if side in by_side}
 
 
 def pack_table(table: pa.Table) -> bytes:

@@ -62,18 +62,18 @@ def source(item: From, env: Env, before: Joined = NOTHING) -> Joined:
         case Derived(query, alias, columns, lateral=lateral):
             around = replace(env, scope=before.scope(env.scope)) if lateral else env
             rows = around.rows(query)
-            return _item(rows.term, alias, rows.columns, columns, item)
+            return _item(rows.term, alias, rows.columns, columns, item, env)
         case Combined(alias=alias):
             rows = combined(item, env)
-            return _item(rows.term, alias, rows.columns, (), item)
+            return _item(rows.term, alias, rows.columns, (), item, env)
         case Values(alias=alias):
             rows = constant_rows(item, env)
-            return _item(rows.term, alias, rows.columns, (), item)
+            return _item(rows.term, alias, rows.columns, (), item, env)
         case Pivot(table, alias=alias) | Unpivot(table, alias=alias):
             names = [c.name for c in source(table, env, before).plain]
             pivot = pivoted(item, names) if isinstance(item, Pivot) else unpivoted(item, names)
             rows = env.rows(pivot)
-            return _item(rows.term, alias, rows.columns, (), item)
+            return _item(rows.term, alias, rows.columns, (), item, env)
         case Join():
             return _join(item, env, before)
 
@@ -89,7 +89,12 @@ def _beside(left: Joined, right: Joined, at: From) -> Joined:
 
 
 def _item(
-    term: Expr, alias: str, columns: tuple[Bound, ...], titles: tuple[str, ...], at: From
+    term: Expr,
+    alias: str,
+    columns: tuple[Bound, ...],
+    titles: tuple[str, ...],
+    at: From,
+    env: Env,
 ) -> Joined:
     if titles:
         if len(titles) != len(columns):
@@ -99,7 +104,7 @@ def _item(
                 at=at.at,
             )
         columns = tuple(replace(b, name=n) for b, n in zip(columns, titles, strict=True))
-    row_key = tuple(c.var for c in columns) if is_set(term) else ()
+    row_key = tuple(c.var for c in columns) if is_set(term, env.catalog.views) else ()
     return Joined((term,), (FromItem(alias, columns, row_key=row_key),), columns)
 
 
@@ -110,8 +115,8 @@ def _table(item: Table, env: Env) -> Joined:
         cte, around = env.ctes[name]
         rows = replace(around, names=env.names).rows(cte.query)
         columns = rows.columns
-        cte_item = _item(rows.term, cte.name, columns, cte.columns, item)
-        return _item(rows.term, item.alias, cte_item.plain, item.columns, item)
+        cte_item = _item(rows.term, cte.name, columns, cte.columns, item, env)
+        return _item(rows.term, item.alias, cte_item.plain, item.columns, item, env)
     if len(item.name) > len(name):
         ignored = item.name[: -len(name) - 1]
         env.notes[f"'{ignored}' before '{name}' is ignored: it is declared without"] = None
@@ -119,6 +124,12 @@ def _table(item: Table, env: Env) -> Joined:
         query = env.catalog.view(name)
         return _definition(item, query, env) if env.catalog.written_out else _rows(item, query, env)
     if name not in env.catalog.relations:
+        if "(" in item.name:
+            raise UnsupportedSql(
+                f"the table function {item.name.partition('(')[0]}() is not supported here",
+                instead="declare the view in a database of this process, as by --engine process",
+                at=item.at,
+            )
         known = [r.name for r in env.catalog.relations.values()]
         raise UnknownName(
             f"there is no table, stream or view '{item.name}'",
@@ -129,7 +140,7 @@ def _table(item: Table, env: Env) -> Joined:
     env.notes.update(dict.fromkeys(relation.notes))
     columns = _columns(item, relation.columns, env)
     atom = Rel(relation.name, tuple(b.var for b in columns))
-    done = _item(atom, item.alias, columns, item.columns, item)
+    done = _item(atom, item.alias, columns, item.columns, item, env)
     key = tuple(b.var for k in relation.key for b in columns if b.name.lower() == k.lower())
     time = None if relation.time_column is None else columns[relation.time_column]
     return replace(done, items=(replace(done.items[0], key=key, time=time, row_key=key),))
@@ -140,7 +151,7 @@ def _rows(item: Table, query: Query, env: Env) -> Joined:
     _refuse_elements(query, item)
     columns = _columns(item, query.columns, env)
     atom = Rel(query.name, tuple(b.var for b in columns))
-    return _item(atom, item.alias, columns, item.columns, item)
+    return _item(atom, item.alias, columns, item.columns, item, env)
 
 
 def _columns(item: Table, columns: Iterable[Column], env: Env) -> tuple[Bound, ...]:
@@ -165,7 +176,7 @@ def _definition(item: Table, query: Query, env: Env) -> Joined:
     names = {v: b.var for v, b in zip(query.vars, columns, strict=True)}
     names |= {v: env.names.fresh(v) for v in sorted(variables(query.term) - names.keys())}
     term = rename(query.term, names)
-    return _item(term, item.alias, columns, item.columns, item)
+    return _item(term, item.alias, columns, item.columns, item, env)
 
 
 def _join(j: Join, env: Env, before: Joined) -> Joined:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from freshview.calculus.build import factors
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from freshview.calculus.build import ZERO, factors
+from freshview.calculus.schema import Query
 from freshview.calculus.scope import ins, outs
-from freshview.calculus.terms import Cmp, Exists, Expr, Lift, Mul, Sum, Var
+from freshview.calculus.terms import Cmp, Exists, Expr, Lift, Mul, Rel, Sum, Var
 
 
-def is_set(e: Expr) -> bool:
+def is_set(e: Expr, views: Mapping[str, Query] = MappingProxyType({})) -> bool:
     """Whether every row has the multiplicity 1, as behind DISTINCT and GROUP BY.
+
+    A view, or a part of a query, that is read by its changes is known by its definition.
 
     >>> from freshview.calculus.text import read
     >>> is_set(read("Exists(R(a, b)) * (n := a + 1)")), is_set(read("R(a, b)"))
@@ -16,13 +22,17 @@ def is_set(e: Expr) -> bool:
     >>> is_set(read("Sum[n](Exists(R(a, b)) * (n := a))"))
     False
     """
+    if e == ZERO:
+        return True
     match e:
         case Exists() | Cmp() | Lift():
             return True
         case Mul(parts):
-            return all(is_set(p) for p in parts)
+            return all(is_set(p, views) for p in parts)
+        case Rel(name) if name.lower() in views:
+            return is_set(views[name.lower()].term, views)
         case Sum(keys, body):
-            return is_set(body) and outs(body) <= _determined(frozenset(keys), body)
+            return is_set(body, views) and outs(body) <= _determined(frozenset(keys), body)
         case _:
             return False
 

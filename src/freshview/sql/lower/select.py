@@ -15,6 +15,7 @@ from freshview.sql.lower.env import Env, Rows
 from freshview.sql.lower.group_by import Body, group_by, is_aggregated, refuse_aggregates
 from freshview.sql.lower.joins import sources
 from freshview.sql.lower.order_by import arranged, by_every, order_by
+from freshview.sql.lower.over.groupings import over_groupings
 from freshview.sql.lower.over.over import refuse_windows, with_windows
 from freshview.sql.lower.over.push_down import qualified
 from freshview.sql.lower.products import closed, no_row, product
@@ -39,7 +40,9 @@ from freshview.sql.walk import conjuncts, parts
 def rows(query: Select, env: Env, *, top: bool = False) -> Rows:
     """The rows of a SELECT; `env` is that of the SELECT around it."""
     if query.sets:
-        return _groupings(query, env, top=top)
+        windows = over_groupings(query)
+        whole = rows if windows else _groupings
+        return whole(windows or query, env, top=top)
     body = _body(query, env)
     factors = list(body.factors)
     columns: list[Bound] = []

@@ -29,9 +29,7 @@ def select_list(query: Select, env: Env) -> tuple[Output, ...]:
     aliases: dict[str, list[Scalar]] = {}
     for item in query.items:
         if isinstance(item, Item):
-            name = item.name or _default_name(
-                item.expr, len(outputs) + 1, {o.name for o in outputs}
-            )
+            name = item.name or default_name(item.expr, len(outputs) + 1, {o.name for o in outputs})
             expr = _resolved(item.expr, aliases, env)
             outputs.append(Output(expr, name))
             if item.name:
@@ -97,7 +95,7 @@ def _without(star: Star, columns: tuple[Bound, ...]) -> tuple[Bound, ...]:
     return left
 
 
-def _default_name(e: Scalar, position: int, used: set[str]) -> str:
+def default_name(e: Scalar, position: int, used: set[str]) -> str:
     """The name of a column that is given none: that of what is selected, or its position."""
     match e:
         case Name(name):

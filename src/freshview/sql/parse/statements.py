@@ -8,6 +8,7 @@ tokens. A lifting function, [f: Ring](x), is made one name before the parser see
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -30,6 +31,7 @@ from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
 from freshview.sql.parse.spellings import respelled
+from freshview.sql.parse.table_calls import PlacedCall, find_table_calls
 from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
 from freshview.sql.statements import CreateView, Statement
@@ -83,10 +85,38 @@ def parse_with_ends(text: str, file: str = "<text>") -> list[tuple[Statement, in
     for end in range(len(raw) + 1):
         if end == len(raw) or raw[end].token_type == TokenType.SEMICOLON:
             if end > start:
-                statement = _statement(raw[start:end], script.tokens[start:end], script)
+                tokens = script.tokens[start:end]
+                calls = find_table_calls(tokens)
+                words = _named(raw[start:end], calls)
+                tokens = [_token(t, script) for t in words] if calls else tokens
+                statement = _with_calls(_statement(words, tokens, script), calls)
                 statements.append((statement, raw[start].start, raw[end - 1].end + 1))
             start = end + 1
     return statements
+
+
+def _named(raw: list[RawToken], calls: Sequence[PlacedCall]) -> list[RawToken]:
+    """The tokens with each call of a table function as one name."""
+    out: list[RawToken] = []
+    done = 0
+    for placed in calls:
+        first, last = raw[placed.begin], raw[placed.end - 1]
+        place = (first.line, first.col, first.start, last.end)
+        out += [*raw[done : placed.begin], RawToken(TokenType.IDENTIFIER, placed.call.name, *place)]
+        done = placed.end
+    return [*out, *raw[done:]]
+
+
+def _with_calls(statement: Statement, calls: Sequence[PlacedCall]) -> Statement:
+    if not calls:
+        return statement
+    if not isinstance(statement, CreateView):
+        raise UnsupportedSql(
+            f"{calls[0].call.function}() is not supported in a statement that is no view",
+            instead="declare a view of it, and read that",
+            at=calls[0].call.at,
+        )
+    return replace(statement, calls=tuple({p.call.name: p.call for p in calls}.values()))
 
 
 def _whole_texts(raw: list[RawToken], text: str) -> list[RawToken]:

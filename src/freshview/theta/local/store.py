@@ -92,6 +92,10 @@ class LocalStore(Protocol):
         """Slots may change again."""
         ...
 
+    def tidy(self) -> None:
+        """Give up empty slots if they are most: now and then, when a batch has time for it."""
+        ...
+
     def purge(self, horizon: Horizon) -> int:
         """Forget what is out of the window for good; how many bytes that was."""
         ...
@@ -222,7 +226,11 @@ class ArrayStore:
             self._weigh(new, int(stored.weight[old]))
             self.drop(np.array([old]))
         self._shadowed = []
-        self._compact_if_empty()
+
+    def tidy(self) -> None:
+        """See `LocalStore`; while a store is pinned, its slots stay."""
+        if not self._pinned and self._empty > FEWEST and 2 * self._empty > self._length:
+            self._compact(np.ones(self._length, np.bool_))
 
     def purge(self, horizon: Horizon) -> int:
         """Forget what no row can join any more; how many bytes went."""
@@ -315,7 +323,6 @@ class ArrayStore:
             first = self._length
             self._append(merged)
             self._shadowed += [(s, first + k) for k, (_, s) in enumerate(fresh) if s is not None]
-        self._compact_if_empty()
 
     def _is_same(self, slot: int, tuples: Tuples, row: int) -> bool:
         stored = self.all()
@@ -329,10 +336,6 @@ class ArrayStore:
         gone = (before != 0) - (before + change != 0)
         self._empty += gone
         self.bytes -= gone * int(stored.size[slot])
-
-    def _compact_if_empty(self) -> None:
-        if not self._pinned and self._empty > FEWEST and 2 * self._empty > self._length:
-            self._compact(np.ones(self._length, np.bool_))
 
     def _compact(self, keep: Mask) -> None:
         stored = self.all()

@@ -100,6 +100,7 @@ class Exchange(Epochs):
         self.joiners: dict[int, BatchJoiner] = {}
         self._start_joiners(placement)
         self._direct: DirectJoin | None = None
+        self._batches = 0
         self._is_routed = False
         """Whether native joiners know the layout of now."""
         self._moves_directly = False
@@ -160,7 +161,14 @@ class Exchange(Epochs):
             for side, (tuples, kept) in sides.items():
                 self.joiners[host].store(side, tuples.take(kept))
         self._stored_all(batch, list(received.values()))
+        self._tidy_next()
         return pairs
+
+    def _tidy_next(self) -> None:
+        """Tidy one joiner: at the end of a migration all of them have empty slots."""
+        hosts = list(self.joiners)
+        self._batches += 1
+        self.joiners[hosts[self._batches % len(hosts)]].tidy()
 
     def _stored_all(self, batch: Mapping[Side, Tuples], received: list[int]) -> None:
         """Count a batch that is stored, and pay for it by moving some state."""

@@ -207,6 +207,11 @@ class BatchJoiner:
             for store in self.state.values():
                 store.spill(limit.folder)
 
+    def tidy(self) -> None:
+        """Give up empty slots where they are most."""
+        for store in self.state.values():
+            store.tidy()
+
     def close(self) -> None:
         """Give the memory back."""
         for store in self.state.values():

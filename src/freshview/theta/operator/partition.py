@@ -124,7 +124,7 @@ class Partition:
         for side, tuples in batch.items():
             if len(tuples):
                 parcels.setdefault(side, []).extend(self._routed(side, tuples, order.retiring))
-        return {side: _together(some) for side, some in parcels.items() if some}
+        return {side: together(some) for side, some in parcels.items() if some}
 
     def settle(self, order: BatchOrder) -> dict[Side, list[Parcels]]:
         """What the state itself does at the beginning of a batch; tuples that go to others."""
@@ -218,8 +218,9 @@ class Partition:
             self.progress.busiest = max(self.progress.busiest, size)
             for side, p in parcels.items():
                 self.joiners[host].store(side, p.tuples.take(p.why == KEPT))
-        if self.spill is not None:
-            for joiner in self.joiners.values():
+        for joiner in self.joiners.values():
+            joiner.tidy()  # in every batch: a partition that is rebuilt must do the same
+            if self.spill is not None:
                 joiner.spill(self.spill)
         return pairs
 
@@ -283,7 +284,10 @@ def _is_new(parcels: Parcels) -> Mask:
     return np.asarray((parcels.why == KEPT) | (parcels.why == JOINED))
 
 
-def _together(some: Sequence[Parcels]) -> Parcels:
+def together(some: Sequence[Parcels]) -> Parcels:
+    """Parcels one after the other; there must be some."""
+    if len(some) == 1:
+        return some[0]
     return Parcels(
         concat([p.tuples for p in some]),
         np.concatenate([p.at for p in some]),

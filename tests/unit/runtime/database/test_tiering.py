@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -87,6 +88,31 @@ def test_many_rows_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> Non
     assert all(isinstance(base, StoredBase) for base in db.state.bases.values())
     db.execute("CREATE VIEW n AS SELECT COUNT(*) AS n FROM r;")
     assert (db.view("n").engine, db.view("n").rows()) == ("native", [(2 * len(MANY) - 1,)])
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native", "empty_cache")
+def test_many_rows_in_batches_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A load in batches is not for Python, either; rows that come one by one do not wait."""
+    monkeypatch.setattr(tiering, "WAIT_ROWS", 5000)
+    gate, build = threading.Event(), kernels.build
+    monkeypatch.setattr(kernels, "build", lambda *args: (gate.wait(60), build(*args))[1])
+    db = freshview.connect()
+    db.execute(STREAM + SUMS)
+    for _ in range(2):
+        db.insert("r", MANY)
+        assert db.view("s").engine == "reference"
+    for row in MANY[:999]:
+        db.insert("r", row)
+    db.insert("r", MANY[:999])
+    assert db.view("s").engine == "reference"
+    threading.Timer(0.2, gate.set).start()
+    db.insert("r", MANY[:1000])
+    assert (db.view("s").engine, db._tiering.is_building) == ("native", False)
+    assert "== engine\nnative\nsince a change of 1,000 rows" in db.view("s").explain()
+    assert sum(total for _, total in db.view("s").rows()) == 2 * sum(range(2000)) + sum(
+        sum(range(n)) for n in (999, 999, 1000)
+    )
 
 
 @pytest.mark.native

@@ -86,5 +86,7 @@ def numbers_of_copies(f: FirstRows, body: Body) -> tuple[tuple[Expr, ...], Val]:
         )
         for i in range(1, f.count + 1)
     )
-    once = exists(product(*body.factors))
+    columns = {c.var for item in body.env.scope.items for c in item.columns}
+    rows = product(*body.factors)
+    once = exists(sum_(tuple(sorted(columns & outs(rows))), rows))
     return (once, *p.assigned, *counts, add(*cases)), Val(Var(number), INT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from freshview.calculus.build import exists, mul, sum_, top
+from freshview.calculus.build import exists, sum_, top
 from freshview.calculus.scope import outs
 from freshview.calculus.terms import Expr, Var
 from freshview.calculus.walk import freshen, rename
@@ -85,7 +85,7 @@ def partition(over: Over, body: Body) -> Partition:
     apart, unique = _row_key(body)
     rows = (*body.factors, *bound.assigned)
     names = body.env.names
-    others = {v: v if v in keys else names.fresh(v) for v in sorted(outs(mul(*rows)))}
+    others = {v: v if v in keys else names.fresh(v) for v in sorted(_outs(rows))}
     copied = (freshen(rename(product(*rows), others), names),)
 
     def key(c: Bound, *, descending: bool = False, nulls_first: bool = True) -> Key:
@@ -117,6 +117,11 @@ def partition(over: Over, body: Body) -> Partition:
     )
 
 
+def _outs(factors: tuple[Expr, ...]) -> frozenset[str]:
+    """What the factors bind, also where one of them is no row at all."""
+    return frozenset[str]().union(*(outs(f) for f in factors))
+
+
 def _reference(a: Bound | Literal, others: Mapping[str, str]) -> Scalar:
     return a if isinstance(a, Literal) else Ref(others.get(a.var, a.var), a.type, a.name)
 
@@ -126,7 +131,7 @@ class _Bound:
 
     def __init__(self, body: Body) -> None:
         self.env = body.env
-        self.there = outs(mul(*body.factors))
+        self.there = _outs(body.factors)
         self.known: dict[Scalar, Bound] = {}
         self.assigned: tuple[Expr, ...] = ()
 

