@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from decimal import localcontext
 from functools import cache, partial
+from typing import Protocol
 
 from freshview.algebra import EXACT
 from freshview.calculus.functions import BUILTINS, Function, Functions, call
@@ -27,8 +28,15 @@ def host_functions() -> Mapping[str, HostCall]:
     return _calls(BUILTINS, BUILTINS.known)
 
 
-def host_functions_of(functions: Functions) -> Mapping[str, HostCall]:
-    """What a kernel may call whose views call functions of the user's."""
+class Calling(Protocol):
+    """A kernel, as far as its functions go."""
+
+    functions: Functions
+
+
+def host_of(kernel: Calling) -> Mapping[str, HostCall]:
+    """What a kernel may call, functions of the user's among them."""
+    functions = kernel.functions
     if functions is BUILTINS:
         return host_functions()
     own = {n: f for n, f in functions.known.items() if f is not BUILTINS.known.get(n)}

@@ -156,20 +156,15 @@ class Database:
         return [handle(self, view) for view in new]
 
     def register_function(
-        self,
-        name: str,
-        function: Callable[..., object],
-        result: Type | str,
-        *,
-        vectorized: bool = False,
+        self, name: str, function: Callable[..., object], result: Type | str, **how: bool
     ) -> None:
         """Make a Python function known to SQL.
 
         It must give the same answer for the same values. `result` is its type, such as `double`
         or `decimal(2)`; `double?` if it may answer NULL. Its answer for a NULL is NULL, without it.
-        One that is `vectorized` takes Arrow arrays, one for each argument, and gives one as long.
+        With `vectorized=True` it takes Arrow arrays, one for each argument, and gives one as long.
         """
-        known = from_python(name, function, result, vectorized=vectorized)
+        known = from_python(name, function, result, **how)
         self.state.catalog = self.state.catalog.with_function(known)
 
     # -- changes -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
+from freshview.codegen.library.calling import calling
 from freshview.errors import SnapshotProblem
 from freshview.plan.switches import read_switches
 from freshview.program.statistics import Statistics
@@ -119,7 +120,7 @@ def _restored_group(state: State, entry: Manifest, folder: Path) -> ViewGroup:
         return group
     group.wide = entry.get("wide", False)
     built = kernels.build(compile_group(views, group.wide), state.settings.flags)
-    built = replace(built, kernel=built.kernel.calling(group.functions))
+    built = replace(built, kernel=calling(built.kernel, group.functions))
     instance = built.kernel.open()
     instance.restore(folder / entry["file"])
     group.adopt(built, instance)

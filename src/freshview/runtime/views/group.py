@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from freshview.calculus.functions import BUILTINS
+from freshview.codegen.library.calling import calling
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadValue, Overflow
 from freshview.program.terms import Program
@@ -155,7 +156,7 @@ class ViewGroup:
         return reference
 
     def _filled(self, built: BuiltKernel, *, wraps: bool = False) -> KernelGroupEngine:
-        built = replace(built, kernel=built.kernel.calling(self.functions))
+        built = replace(built, kernel=calling(built.kernel, self.functions))
         return KernelGroupEngine(built, self._read_bases(), wraps=wraps, centre=self.centre)
 
     def refill(self, centre: Mapping[str, float]) -> bool:

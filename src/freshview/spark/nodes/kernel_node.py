@@ -11,6 +11,7 @@ import pyarrow as pa
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.codegen.cpp.functions import SUM_OF
 from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.calling import calling
 from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags, find_compiler
 from freshview.codegen.library.engine import KernelEngine
 from freshview.codegen.library.load import STAMP, Kernel
@@ -56,7 +57,7 @@ class KernelNode:
         functions: Functions = BUILTINS,
     ) -> None:
         self._program = program
-        kernel = Kernel(library).calling(functions)
+        kernel = calling(Kernel(library), functions)
         self._engine = KernelEngine(kernel, kernel.open(state))
         self._instance = self._engine.instance
         self.shared = state is not None

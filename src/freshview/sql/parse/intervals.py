@@ -61,23 +61,23 @@ def read_interval(node: Node) -> Scalar:
     amount = node["this"]
     text = amount.raw.name.strip() if amount.key == "literal" else ""
     unit = node.get("unit")
-    found: Interval | None = None
+    constant: Interval | None = None
     if unit is None:
-        found = _parts(text, node)
+        constant = _parts(text, node)
     elif unit.key == "intervalspan":
-        found = _fields(text, f"{unit.word('this')} TO {unit.word('expression')}", node)
+        constant = _fields(text, f"{unit.word('this')} TO {unit.word('expression')}", node)
     else:
-        found = _counted(text, node.word("unit"), node)
-    if found is None:
+        constant = _counted(text, node.word("unit"), node)
+    if constant is None:
         node.refuse("this INTERVAL", "write it as INTERVAL '3' MONTH or INTERVAL '1 day 2 hours'")
-    if abs(found.count) > MOST_APART[found.unit]:
+    if abs(constant.count) > MOST_APART[constant.unit]:
         shown = " ".join(word for word in (f"'{text[:40]}'", node.word("unit")) if word)
         raise TypeProblem(
             f"INTERVAL {shown} is longer than the years 1 to 9999",
             instead="write a shorter one",
             at=node.at,
         )
-    return found
+    return constant
 
 
 def together(left: Interval, right: Interval, sign: int = 1) -> Interval | None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from sqlglot.tokenizer_core import Token as RawToken
-from sqlglot.tokenizer_core import TokenType
+from typing import Any, TypeAlias
 
 from freshview.errors import SyntaxProblem
 from freshview.sql.parse.calls import LIFTS
 from freshview.sql.script import Script
+
+RawToken: TypeAlias = Any
+"""A token of the library, whose types only `statements.py` knows."""
+
+
+def _kind(token: RawToken) -> str:
+    return str(token.token_type.name)
 
 
 def respelled(raw: list[RawToken], script: Script) -> list[RawToken]:
@@ -20,10 +26,10 @@ def lifted(raw: list[RawToken], script: Script) -> list[RawToken]:
     out: list[RawToken] = []
     at = 0
     while at < len(raw):
-        kinds = [t.token_type for t in raw[at : at + 3]]
-        if kinds[0] == TokenType.L_BRACKET and kinds[2:] == [TokenType.COLON]:
+        kinds = [_kind(t) for t in raw[at : at + 3]]
+        if kinds[0] == "L_BRACKET" and kinds[2:] == ["COLON"]:
             words = raw[at + 1 : at + 6]
-            closed = [t.token_type for t in words[3:]] == [TokenType.R_BRACKET, TokenType.L_PAREN]
+            closed = [_kind(t) for t in words[3:]] == ["R_BRACKET", "L_PAREN"]
             names = [t.text for t in words[:3:2]]
             if not closed or not all(n.isidentifier() for n in names):
                 raise SyntaxProblem(
@@ -33,7 +39,7 @@ def lifted(raw: list[RawToken], script: Script) -> list[RawToken]:
                 )
             end, name = words[3], LIFTS.join(names)
             place = (raw[at].line, raw[at].col, raw[at].start, end.end)
-            out.append(RawToken(TokenType.VAR, name, *place))
+            out.append(_token(raw[at], "VAR", name, *place))
             at += 5
         else:
             out.append(raw[at])
@@ -45,14 +51,14 @@ def _matched(raw: list[RawToken]) -> list[RawToken]:
     """MATCH_CONDITION (p) ON q as ON (p) AND q: the library reads it in another dialect only."""
     out = list(raw)
     for at, token in enumerate(raw):
-        if token.text.upper() != "MATCH_CONDITION" or token.token_type == TokenType.IDENTIFIER:
+        if token.text.upper() != "MATCH_CONDITION" or _kind(token) == "IDENTIFIER":
             continue
-        out[at] = instead(token, TokenType.ON, "ON")
+        out[at] = instead(token, "ON", "ON")
         end = at + 1
-        if end < len(raw) and raw[end].token_type == TokenType.L_PAREN:
+        if end < len(raw) and _kind(raw[end]) == "L_PAREN":
             end = _closing(raw, end) + 1
-        if end < len(raw) and raw[end].token_type == TokenType.ON:
-            out[end] = instead(raw[end], TokenType.AND, "AND")
+        if end < len(raw) and _kind(raw[end]) == "ON":
+            out[end] = instead(raw[end], "AND", "AND")
     return out
 
 
@@ -60,8 +66,8 @@ def _closing(raw: list[RawToken], at: int) -> int:
     """Where the parenthesis closes that opens here; the end where none does."""
     depth = 0
     for end in range(at, len(raw)):
-        kind = raw[end].token_type
-        depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+        kind = _kind(raw[end])
+        depth += (kind == "L_PAREN") - (kind == "R_PAREN")
         if depth == 0:
             return end
     return len(raw)
@@ -75,22 +81,22 @@ def _in_list(raw: list[RawToken]) -> list[RawToken]:
         if not (
             token.text.upper() == "LIST"
             and before is not None
-            and before.token_type == TokenType.IN
+            and _kind(before) == "IN"
             and after is not None
-            and after.token_type == TokenType.L_PAREN
+            and _kind(after) == "L_PAREN"
         )
     ]
 
 
-_BEFORE_FROM = frozenset((TokenType.L_PAREN, TokenType.ALIAS, TokenType.UNION))
+_BEFORE_FROM = frozenset(("L_PAREN", "ALIAS", "UNION"))
 
 
 def _selected_first(raw: list[RawToken]) -> list[RawToken]:
     """FROM t SELECT a WHERE b, as Hive and Spark let it stand, as SELECT a FROM t WHERE b."""
     for at, token in enumerate(raw):
-        before = raw[at - 1].token_type if at else None
-        if token.token_type == TokenType.FROM and (before is None or before in _BEFORE_FROM):
-            select = _own(raw, at + 1, (TokenType.SELECT,))
+        before = _kind(raw[at - 1]) if at else None
+        if _kind(token) == "FROM" and (before is None or before in _BEFORE_FROM):
+            select = _own(raw, at + 1, ("SELECT",))
             if select is None:
                 continue
             end = _own(raw, select + 1, _BEHIND_FROM) or _end_of_query(raw, select + 1)
@@ -100,20 +106,20 @@ def _selected_first(raw: list[RawToken]) -> list[RawToken]:
 
 
 _BEHIND_FROM = (
-    *(TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.QUALIFY),
-    *(TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET, TokenType.WINDOW),
-    *(TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.LATERAL),
+    *("WHERE", "GROUP_BY", "HAVING", "QUALIFY"),
+    *("ORDER_BY", "LIMIT", "OFFSET", "WINDOW"),
+    *("UNION", "EXCEPT", "INTERSECT", "LATERAL"),
 )
 
 
-def _own(raw: list[RawToken], at: int, kinds: tuple[TokenType, ...]) -> int | None:
+def _own(raw: list[RawToken], at: int, kinds: tuple[str, ...]) -> int | None:
     """Where one of these stands next, outside of parentheses and before they close."""
     depth = 0
     for i in range(at, len(raw)):
-        kind = raw[i].token_type
+        kind = _kind(raw[i])
         if depth == 0 and kind in kinds:
             return i
-        depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+        depth += (kind == "L_PAREN") - (kind == "R_PAREN")
         if depth < 0:
             return None
     return None
@@ -122,13 +128,17 @@ def _own(raw: list[RawToken], at: int, kinds: tuple[TokenType, ...]) -> int | No
 def _end_of_query(raw: list[RawToken], at: int) -> int:
     depth = 0
     for i in range(at, len(raw)):
-        kind = raw[i].token_type
-        depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+        kind = _kind(raw[i])
+        depth += (kind == "L_PAREN") - (kind == "R_PAREN")
         if depth < 0:
             return i
     return len(raw)
 
 
-def instead(token: RawToken, kind: TokenType, text: str) -> RawToken:
+def instead(token: RawToken, kind: str, text: str) -> RawToken:
     """Another token in the place of one."""
-    return RawToken(kind, text, token.line, token.col, token.start, token.end)
+    return _token(token, kind, text, token.line, token.col, token.start, token.end)
+
+
+def _token(like: RawToken, kind: str, text: str, *place: int) -> RawToken:
+    return type(like)(getattr(type(like.token_type), kind), text, *place)

@@ -29,12 +29,12 @@ def call_sql(function: SqlFunction, args: tuple[Scalar, ...], env: Env) -> Val:
             f"{function.name.upper()} takes {asked} arguments, {len(args)} are given",
             instead="give it the right number",
         )
-    given = [*args, *(p.default for p in parameters[len(args) :] if p.default is not None)]
+    values = [*args, *(p.default for p in parameters[len(args) :] if p.default is not None)]
     constants: dict[str, Literal] = {}
     columns: list[Bound] = []
     prefix: list[Expr] = []
     asks = _asks(function.body)
-    for p, e in zip(parameters, given, strict=True):
+    for p, e in zip(parameters, values, strict=True):
         v = cast(env.value(e), p.type.type, env, p.type.digits)
         if isinstance(v.term, Const) and not (v.prefix or v.nulls or asks):
             constants[p.name.lower()] = Literal(v.term.value, v.type)
