@@ -94,12 +94,12 @@ def _in(node: Node) -> Scalar:
 
 
 def _equal_rows(node: Node, row: Node) -> Scalar:
-    """(a, b) = (1, 2), column by column."""
+    """(a, b) = (1, 2), as Spark compares rows of a list: NULL is a value like any other."""
     left, right = _tuple(node["this"]), _tuple(row)
     if len(left) != len(right):
         row.refuse(f"a row of {len(right)} beside one of {len(left)}", "give as many values")
     pairs = zip(left, right, strict=True)
-    return both(*(Compare("=", x, y, row.at) for x, y in pairs))
+    return both(*(Same(x, y, row.at) for x, y in pairs))
 
 
 def _is(node: Node) -> Scalar:

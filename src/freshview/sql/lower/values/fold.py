@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from functools import reduce
@@ -40,9 +39,7 @@ def fold(v: Val, env: Env) -> Val:
         raise TypeProblem(
             f"{folded} leaves the 64-bit integers", instead="write the constants as decimals"
         )
-    if v.type.span:
-        constant = replace(constant, type=v.type)
-    return Val(constant, constant.type)
+    return Val(constant, v.type if v.type.span else constant.type)
 
 
 def _fold(e: Expr, env: Env) -> int | Decimal | float | str | date | datetime | bool | None:
