@@ -15,9 +15,11 @@ from freshview.sql.lower.scope import Bound, FromItem, Scope
 from freshview.sql.lower.val import Val
 from freshview.sql.lower.values.bind import bare, named
 from freshview.sql.lower.values.casts import cast
-from freshview.sql.sql_function import SqlFunction
+from freshview.sql.sql_function import SqlFunction, SqlType
 from freshview.sql.terms import ExistsQuery, Literal, Name, Quantified, Scalar, ScalarQuery
 from freshview.sql.walk import parts, rewrite
+
+INT_BITS = 32
 
 
 def call_sql(function: SqlFunction, args: tuple[Scalar, ...], env: Env) -> Val:
@@ -35,7 +37,7 @@ def call_sql(function: SqlFunction, args: tuple[Scalar, ...], env: Env) -> Val:
     prefix: list[Expr] = []
     asks = _asks(function.body)
     for p, e in zip(parameters, values, strict=True):
-        v = cast(env.value(e), p.type.type, env, p.type.digits)
+        v = _cast(env.value(e), p.type, env)
         if isinstance(v.term, Const) and not (v.prefix or v.nulls or asks):
             constants[p.name.lower()] = Literal(v.term.value, v.type)
             continue
@@ -49,11 +51,18 @@ def call_sql(function: SqlFunction, args: tuple[Scalar, ...], env: Env) -> Val:
     try:
         v = inner.value(_with(constants, function.body))
         if function.result is not None:
-            v = cast(v, function.result.type, inner, function.result.digits)
+            v = _cast(v, function.result, inner)
     except FreshviewError as problem:
         raise problem.located(function.at) from None
     certain = None if v.certain is None else (*prefix, *v.certain)
     return replace(v, prefix=(*prefix, *v.prefix), certain=certain)
+
+
+def _cast(v: Val, to: SqlType, env: Env) -> Val:
+    """A value in the type of a parameter; an integer as INT goes on as it is, as in arithmetic."""
+    if v.type.kind == to.type.kind == "int" and to.digits == INT_BITS:
+        return v
+    return cast(v, to.type, env, to.digits)
 
 
 def _asks(body: Scalar) -> bool:
