@@ -30,6 +30,13 @@ TYPES: dict[str, Type] = {
     "DATE": DATE,
 }
 
+INSTEAD = {
+    "INTERVAL": "keep two timestamps, or a number; their difference is an interval",
+    "BINARY": "use STRING, with HEX or BASE64 of the bytes",
+    **dict.fromkeys(("ARRAY", "MAP", "STRUCT", "VARIANT"), "use columns, or rows, of their own"),
+}
+"""Types of Spark that no column has, and what to declare."""
+
 NARROW = 18
 """Decimals that are declared with no more digits have 64 bits in a kernel, until more come."""
 
@@ -52,6 +59,8 @@ def size_of(name: str, sizes: list[int]) -> int:
 
 def read_type(name: str, sizes: list[int]) -> Type:
     """A column type by its SQL name; DECIMAL(p, s) keeps s digits after the point."""
+    if name.upper() in INSTEAD:
+        raise TypeProblem(f"{name.upper()} is not supported", instead=INSTEAD[name.upper()])
     if name.upper() not in TYPES:
         raise TypeProblem(
             f"the type {name} is not known",

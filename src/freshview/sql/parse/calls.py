@@ -97,7 +97,7 @@ def _cast(node: Node) -> Scalar:
     name = str(getattr(to.raw.this, "value", to.raw.this))
     if to.flag("nested") or name.upper() not in TYPES:
         node.refuse(
-            f"CAST to {to.raw.sql('spark')}",
+            f"CAST to {to.raw.sql('spark') if to.flag('nested') or name == 'None' else name}",
             "cast to INT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP or BOOLEAN",
         )
     sizes = [int(p["this"].name) for p in to.all("expressions") if p["this"].name.isdigit()]
