@@ -51,7 +51,7 @@ REFUSED: tuple[tuple[str, type[FreshviewError], str, str], ...] = (
     ("SELECT vec_length(a) FROM r", TypeProblem, "1:8", "3 arguments"),
     ("SELECT a FROM r WHERE (a, b) IN (SELECT a FROM s)", TypeProblem, "1:24", "2 values"),
     ("SELECT (SELECT a, d FROM s) FROM r", TypeProblem, "1:9", "has 2 columns"),
-    ("SELECT INTERVAL '1' DAY + INTERVAL '1' MONTH FROM r", TypeProblem, "1:8", "does not go with"),
+    ("SELECT INTERVAL '1' DAY + INTERVAL '1' MONTH FROM r", TypeProblem, "1:17", "does not go with"),
     ("SELECT p FROM r AS x (p, q)", TypeProblem, "1:15", "3 columns, 2 names"),
     # Constructs
     ("SELECT a FROM r ORDER BY a LIMIT 3 OFFSET 1 + 1", UnsupportedSql, "1:43", "computed OFFSET"),
