@@ -32,7 +32,7 @@ pytestmark = [
 
 SCHEMA = """
 CREATE STREAM t (k BIGINT NOT NULL, x BIGINT NOT NULL, y BIGINT,
-                 d DECIMAL(20, 2) NOT NULL, e DECIMAL(10, 4));
+                 d DECIMAL(38, 2) NOT NULL, e DECIMAL(38, 4));
 CREATE STREAM u (k BIGINT NOT NULL, z BIGINT NOT NULL, s STRING);
 """
 VIEWS = (
