@@ -102,7 +102,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     ratios: dict[str, tuple[float, float]] = {}
-    problems = []
+    problems, reworded = list[str](), list[str]()
     with checkout_of(args.commit) as place:
         old, new = Side(place), Side(HERE)
         try:
@@ -112,6 +112,8 @@ def main() -> int:
                 request = {"workload": workload, "query": query, "mode": args.mode}
                 request |= {"scale": args.scale, "door": args.door, "book": args.book}
                 try:
+                    texts = {s.ask("wording", workload=workload, query=query) for s in (old, new)}
+                    reworded += [query] if len(texts) > 1 else []
                     ratios[query] = compare(old, new, request, args.rounds)
                     print(query, *map(times, ratios[query]), file=sys.stderr, flush=True)
                 except RuntimeError as e:
@@ -120,12 +122,13 @@ def main() -> int:
             old.close()
             new.close()
     rows = [(query, times(run), times(plan)) for query, (plan, run) in ratios.items()]
+    worded = [f"Worded otherwise there, so another query: {', '.join(reworded)}"] * bool(reworded)
     means = [math.exp(sum(map(math.log, r)) / len(r)) for r in zip(*ratios.values(), strict=True)]
     show(
         f"Against {args.commit}: {'connect()' if args.door else 'kernels'}, {args.mode}",
         ("query", "run", "plan"),
         [*rows, ("geometric mean", times(means[1]), times(means[0]))] if means else rows,
-        note="Over 1x: this checkout is faster." + "".join(f"\n{p}" for p in problems),
+        note="Over 1x: this checkout is faster." + "".join(f"\n{p}" for p in [*worded, *problems]),
     )
     write("against", {q: {"plan": plan, "run": run} for q, (plan, run) in ratios.items()})
     return int(bool(problems))

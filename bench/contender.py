@@ -52,6 +52,11 @@ class Contender:
         """The queries that can be asked for."""
         return [(w, q) for w in WORKLOADS for q in self.workloads[self._name(w)].queries()]
 
+    def wording(self, workload: str, query: str) -> str:
+        """The text of a query without its comments and line breaks."""
+        text = self.workloads[self._name(workload)].queries()[query].read_text()
+        return " ".join(word for line in text.splitlines() for word in line.split("--")[0].split())
+
     def _name(self, workload: str) -> str:
         """What this checkout calls a workload."""
         return next(name for name in WORKLOADS[workload] if name in self.workloads)

@@ -24,13 +24,14 @@ from workloads import (
     finance_data,
     housing_data,
     mddb_data,
+    nexmark_data,
     retailer_data,
     tpcds_data,
     tpch_data,
 )
 from workloads.events import Batch, Event, Relation, Row, Sizes, Tables, Value
 
-__all__ = ["WORKLOADS", "Batch", "Event", "Row", "Sizes", "Tables", "Value", "Workload"]
+__all__ = ["NEXMARK", "WORKLOADS", "Batch", "Event", "Row", "Sizes", "Tables", "Value", "Workload"]
 
 _HERE = Path(__file__).parent
 
@@ -88,6 +89,9 @@ class Workload:
         for batch in drawn:
             yield [(self.spell(name), row, sign) for name, row, sign in batch]
 
+
+NEXMARK = Workload("nexmark", nexmark_data.tables, nexmark_data.relations)
+"""An auction house, whose queries are about windows of time: DuckDB is asked in other words."""
 
 WORKLOADS: dict[str, Workload] = {
     w.name: w

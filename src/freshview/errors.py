@@ -37,8 +37,8 @@ class FreshviewError(Exception):
         super().__init__(what)
 
     def located(self, at: Place) -> FreshviewError:
-        """Give the error a place, unless it already has one."""
-        if self.at is None:
+        """Give the error a place, unless it already has one with a line."""
+        if self.at is None or not self.at.line:
             self.at = at
         return self
 

@@ -33,6 +33,9 @@ AGGREGATE_CASES: tuple[str, ...] = (
     "SELECT FIRST(name), LAST(day) FROM t",
     "SELECT a, APPROX_COUNT_DISTINCT(b), MEAN(b) FROM r GROUP BY a",
     "SELECT a FROM r WHERE c >= (SELECT MEDIAN(d) FROM s WHERE s.a = r.a)",
+    "SELECT a, BIT_XOR(b * 1000003) FROM r GROUP BY a",
+    "SELECT BIT_AND(c - 2) FROM r",
+    "SELECT a, BIT_OR(c) FILTER (WHERE b > 1) FROM r GROUP BY a",
     "SELECT m, COUNT(*) FROM (SELECT MAX_BY(b, c) AS m FROM r GROUP BY a) x GROUP BY m",
 )
 """What is put together from sums of powers, ordered values and counts of values."""

@@ -186,6 +186,10 @@ def translate(sql: str) -> str:
     for node in list(tree.find_all(exp.Select, exp.SetOperation)):
         if node.args.get("limit") or node.args.get("offset"):
             _break_ties(node)
+    for node in list(tree.find_all(exp.WithinGroup)):
+        if isinstance(node.this, exp.PercentileCont):  # which rounds to the digits of a decimal
+            for key in node.expression.expressions:
+                key.set("this", exp.cast(key.this, exp.DataType.Type.DOUBLE))
     for node in list(tree.find_all(exp.Group)):
         _refuse_groups_without_rows(node)
     for node in list(tree.find_all(exp.GroupingId)):

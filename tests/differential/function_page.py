@@ -153,7 +153,7 @@ REASONS = {
 }
 WORDS = {
     BINARY: "there are no values of type BINARY",
-    "now": "the answer depends on the moment, and nothing says when it changes",
+    "now": "the answer depends on the moment: [conditions](sql.md#time) may compare with it",
     "random": "the answer is another each time",
     "session": "the answer depends on the session or on where a row is",
     "INTERVAL": "an interval is of months or of days, never of both",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tests.differential.spark_sql import Text
 from tests.differential.spark_terms import SparkTerms
 from tests.differential.typed_sql import View
-from tests.differential.typed_terms import LITERALS, Column, Source
+from tests.differential.typed_terms import LITERALS, Column, Item, Source
 
 SIMPLE = ("int", "string", "date", "bool")
 
@@ -101,6 +101,19 @@ class NestedWriter(SparkTerms):
         scope = tuple(Column(f"{alias}.{c.name}", c.kind) for c in view.columns)
         items = self.items_of(scope)
         return self.cut(f"SELECT {self.head(items)} FROM ({view.sql}) {alias}", items), items
+
+
+class ComputedWriter(NestedWriter):
+    """The same with casts and functions in most places where a column may stand."""
+
+    def item(self, scope: tuple[Column, ...]) -> Item:
+        """A value of a SELECT list, computed in two cases of three."""
+        x = self.pick(scope)
+        return self.computed(x, scope) if self.chance(0.67) else Item(x.name, x.kind, x.firm)
+
+    def items_of(self, scope: tuple[Column, ...]) -> tuple[Item, ...]:
+        """One to three values; an ORDER BY beside them may name any column."""
+        return tuple(self.item(scope) for _ in range(self.rng.randint(1, 3)))
 
 
 def _with(prefix: list[str], sql: str) -> str:

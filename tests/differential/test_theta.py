@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from freshview.errors import BuildProblem
+from freshview.theta import Ranged
 from freshview.theta.local import store
 from freshview.theta.migration import Moves, Transfers
 from freshview.theta.operator.exchange import Exchange
 from freshview.theta.operator.joiner import Retiring
-from tests.differential.theta_worlds import World
+from tests.differential.theta_worlds import FIRST_OF_RANGES, World
 from tests.thin import thin
 
 FAILED: list[int] = [4294]
@@ -22,6 +23,15 @@ FAILED: list[int] = [4294]
 @pytest.mark.parametrize("seed", [*FAILED, *range(40)])
 def test_every_pair_comes_once(seed: int) -> None:
     World(seed).run()
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("auto", marks=pytest.mark.native)])
+def test_every_pair_comes_once_by_ranges(engine: str) -> None:
+    worlds = (World(seed, engine=engine) for seed in range(FIRST_OF_RANGES, FIRST_OF_RANGES + 120))
+    ranged = [world for world in worlds if isinstance(world.scheme, Ranged)]
+    assert len(ranged) > 10
+    for world in ranged:
+        world.run()
 
 
 @pytest.mark.full

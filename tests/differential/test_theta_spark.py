@@ -22,7 +22,7 @@ from freshview.durable.step import SentBlocks
 from freshview.errors import FreshviewError
 from freshview.spark.theta.join import SparkThetaJoin
 from freshview.spark.theta.work import ThetaWork
-from freshview.theta import Band, Function, HybridByKey, Output, Source, ThetaJoin
+from freshview.theta import Band, Function, HybridByKey, Output, Ranged, Source, ThetaJoin
 from freshview.theta.local.native.store import NativeStore
 from freshview.theta.local.store import ArrayStore, Slots
 from freshview.theta.operator.partition import Partition
@@ -121,6 +121,13 @@ class SparkWorld(World):
 @pytest.mark.parametrize("seed", [*FAILED, *thin(range(24), 4)])
 def test_every_pair_comes_once(seed: int, tmp_path: Path) -> None:
     SparkWorld(seed, tmp_path).run()
+
+
+@pytest.mark.parametrize("seed", [2_000_011, 2_000_053])
+def test_every_pair_comes_once_by_ranges(seed: int, tmp_path: Path) -> None:
+    world = SparkWorld(seed, tmp_path)
+    assert isinstance(world.scheme, Ranged)
+    world.run()
 
 
 @pytest.mark.full

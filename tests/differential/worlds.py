@@ -16,7 +16,7 @@ from freshview.sql.load import load
 from tests.differential.analytic_sql import AnalyticWriter
 from tests.differential.duck import Duck, Event, plain
 from tests.differential.harness import grouped, same
-from tests.differential.nested_sql import NestedWriter
+from tests.differential.nested_sql import ComputedWriter, NestedWriter
 from tests.differential.spark_sql import SparkWriter
 from tests.differential.typed_sql import View, Writer
 from tests.differential.typed_terms import KINDS, SQL_TYPES, Column, Source
@@ -70,10 +70,14 @@ NESTED_SEEDS = 300_000
 """From this one on they are those of `nested_sql`, and some batches are large and skewed."""
 
 
+COMPUTED_SEEDS = 400_000
+"""From this one on values are computed in most places."""
+
+
 def writer_of(seed: int) -> type[Writer]:
     """What writes the views of a seed."""
     if seed >= NESTED_SEEDS:
-        return NestedWriter
+        return ComputedWriter if seed >= COMPUTED_SEEDS else NestedWriter
     if seed >= ANALYTIC_SEEDS:
         return AnalyticWriter
     return SparkWriter if seed >= SPARK_SEEDS else Writer

@@ -1,6 +1,7 @@
 """Window functions: a change costs its partition, whatever others there are; first rows cost less.
 
-Ranks and running sums look at every row of the partition once, LAG and frames at every pair.
+Ranks and running sums look at every row of the partition once; so do LAG and frames of a few rows,
+whose walk of an ordered index begins at the row at hand.
 
 What is counted are records looked at and written by kernels for single rows.
 """
@@ -29,6 +30,8 @@ PARTITION = {
     "rank": "SELECT k, RANK() OVER (PARTITION BY a ORDER BY w) AS x FROM t",
     "running": "SELECT k, SUM(w) OVER (PARTITION BY a ORDER BY w) AS x FROM t",
     "lag": "SELECT k, LAG(w) OVER (PARTITION BY a ORDER BY k) AS x FROM t",
+    "lag_with_ties": "SELECT k, LAG(w) OVER (PARTITION BY a ORDER BY w) AS x FROM t",
+    "lead": "SELECT k, LEAD(w, 2) OVER (PARTITION BY a ORDER BY w DESC, k) AS x FROM t",
     "rows": "SELECT k, SUM(w) OVER (PARTITION BY a ORDER BY k ROWS 2 PRECEDING) AS x FROM t",
 }
 FIRST = "SELECT k, a FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY a ORDER BY w DESC, k) <= 3"
@@ -66,7 +69,7 @@ def test_a_change_costs_its_partition(name: str) -> None:
     assert many <= 1.5 * few
 
 
-@pytest.mark.parametrize("name", ["sum", "rank", "running"])
+@pytest.mark.parametrize("name", PARTITION)
 def test_a_change_costs_a_search_for_each_row_of_its_partition(name: str) -> None:
     """Five times as many rows: five times the work, and the height of the index."""
     small, large = (work_of_changes(PARTITION[name], 10, size) for size in (20, 100))

@@ -24,7 +24,13 @@ SCRIPT = """
 CREATE STREAM r (flag STRING, name STRING NOT NULL, x BIGINT NOT NULL);
 SELECT flag, name, SUM(x) AS s, COUNT(*) AS n FROM r {where} GROUP BY flag, name;
 """
-WHERE = {"all": "", "some": "WHERE name <> 'bb' AND flag < 'S'", "pattern": "WHERE name LIKE '%b'"}
+WHERE = {
+    "all": "",
+    "equal": "WHERE name IN ('b', 'bb', 'ß') AND flag = 'A'",
+    "empty": "WHERE flag = ''",
+    "some": "WHERE name <> 'bb' AND flag < 'S'",
+    "pattern": "WHERE name LIKE '%b'",
+}
 KINDS = {
     "joined": pa.string(),
     "large": pa.large_string(),
@@ -73,6 +79,10 @@ def view_of(live: Counter[Row], where: str) -> dict[tuple[object, ...], int]:
     sums: dict[tuple[str | None, str], list[int]] = {}
     for (flag, name, x), n in live.items():
         if where == "some" and (name == "bb" or flag is None or not flag < "S"):
+            continue
+        if where == "equal" and not (name in ("b", "bb", "ß") and flag == "A"):
+            continue
+        if where == "empty" and flag != "":
             continue
         if where == "pattern" and not name.endswith("b"):
             continue

@@ -28,11 +28,13 @@ class EventTime:
     """Which column of a stream is the time of a row, and how far rows may be out of order.
 
     No row comes more than `delay` after the latest one that was seen: one that does is late. The
-    delay counts days for dates, microseconds for timestamps.
+    delay counts days for dates, microseconds for timestamps. With a `promise` no row is late: rows
+    say in that column how early the next ones may be.
     """
 
     column: str
     delay: int | float = 0
+    promise: str = ""
 
 
 @dataclass(frozen=True, slots=True)

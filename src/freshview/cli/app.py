@@ -41,7 +41,7 @@ from freshview.cli.options import (
     WorkersOption,
 )
 from freshview.cli.pipeline import RunOptions, run_on_spark
-from freshview.cli.run import Outputs, run_script
+from freshview.cli.run import outputs_of, run_script
 from freshview.cli.serve import serve_script
 from freshview.cli.shell import run_shell
 from freshview.cli.spark_demo import run_on_spark as demo_on_spark
@@ -227,7 +227,7 @@ def run(
     )
     chosen = "auto" if engine == "process" else engine
     settings = DatabaseSettings(strategy, mode, strict, chosen, switches=switches_of(switch))
-    outputs = Outputs(Path(out) if out else None, changes, listen)
+    outputs = outputs_of(out, changes, listen)
     run_script(script, settings, batch or 1000, Console(), outputs, _tell)
 
 

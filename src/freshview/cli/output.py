@@ -73,6 +73,21 @@ def write_view(view: Shown, folder: Path) -> Path:
     return path
 
 
+def write_parquet(view: ViewHandle, folder: Path) -> Path:
+    """Write the rows of a view to NAME.parquet."""
+    import pyarrow.parquet as parquet
+
+    path = folder / f"{file_name(view.name)}.parquet"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(view.to_arrow(), path)
+    except OSError as e:
+        raise FreshviewError(
+            f"cannot write '{path}': {e.strerror or e}", instead="choose another folder"
+        ) from e
+    return path
+
+
 def follow(views: Iterable[ViewHandle], send: Callable[[str], object]) -> None:
     """Send every change of the views as lines: view, version, count, then the columns."""
     for view in views:

@@ -21,6 +21,7 @@ from freshview.files import write_whole
 if TYPE_CHECKING:
     from freshview.pipelines.pipeline import Pipeline
     from freshview.pipelines.progress import Progress
+    from freshview.pipelines.view import PipelineView
     from freshview.plan.options import Strategy
     from freshview.plan.switches import Switches
     from freshview.spark.io.sinks import Sink
@@ -94,12 +95,17 @@ def _show(flow: Pipeline, options: RunOptions, console: Console) -> None:
     late = flow.totals.last.late if flow.totals.last else 0
     if late:
         console.out(f"rows that came too late: {late}, in {flow.letters}", highlight=False)
-    for view in flow.views:
+    for view in _written_views(flow):
         if options.out and ":" not in options.out:
             console.out(str(write_view(view, Path(options.out))), highlight=False)
         elif not options.out and options.changes is None:
             console.out()
             show(console, view.name, view.schema, view.rows())
+
+
+def _written_views(flow: Pipeline) -> list[PipelineView]:
+    """The views that the script writes, without those of calls, whose names have parentheses."""
+    return [view for view in flow.views if "(" not in view.name]
 
 
 def _outputs(
@@ -108,11 +114,11 @@ def _outputs(
     """Files and readers for changes, and the sinks that `--out` names."""
     send = open_sends(options.changes, options.listen, ends, tell)
     if send is not None:
-        for view in flow.views:
+        for view in _written_views(flow):
             flow.on_version(view.name, _sender(view, send), changes=True)
     kind, _, where = options.out.partition(":")
     if where:
-        for view in flow.views:
+        for view in _written_views(flow):
             flow.add_sink(_sink(kind, where, view.name, flow))
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from freshview.cli.output import follow, open_sends, write_view
+from freshview.cli.output import follow, open_sends, write_parquet, write_view
 from freshview.cli.script import read_script
 from freshview.cli.tables import show
+from freshview.errors import FreshviewError
 from freshview.runtime.ingest.sources import feed
 from freshview.runtime.settings import DatabaseSettings
 
@@ -22,8 +23,20 @@ class Outputs:
     """Where the views and their changes go; the views are printed if there is no folder."""
 
     folder: Path | None = None
+    as_parquet: bool = False
     changes: Path | None = None
     listen: str = ""
+
+
+def outputs_of(out: str, changes: Path | None, listen: str) -> Outputs:
+    """What `--out` names: a folder, or a folder for Parquet; other targets are Spark's."""
+    kind, _, where = out.partition(":")
+    if kind in ("delta", "kafka") and where:
+        instead = "leave out --engine, or use a folder or parquet:FOLDER"
+        raise FreshviewError(f"--out {kind}: is for Spark", instead=instead)
+    if kind == "parquet" and where:
+        return Outputs(Path(where), True, changes, listen)
+    return Outputs(Path(out) if out else None, False, changes, listen)
 
 
 def run_script(
@@ -37,6 +50,9 @@ def run_script(
     """Apply the sources of a script, then show every view; paths start at the script's folder."""
     db = read_script(script, settings)
     views = [view for view in db.views if view.name not in db.calls.inputs]
+    if not views:
+        instead = "add CREATE VIEW name AS SELECT ..."
+        raise FreshviewError(f"'{script}' declares no view, so nothing is read", instead=instead)
     read: Counter[str] = Counter()
     with ExitStack() as ends:
         send = open_sends(outputs.changes, outputs.listen, ends, tell)
@@ -53,7 +69,8 @@ def run_script(
         console.out(f"rows that came too late: {counted}", highlight=False)
     for view in views:
         if outputs.folder is not None:
-            console.out(str(write_view(view, outputs.folder)), highlight=False)
+            write = write_parquet if outputs.as_parquet else write_view
+            console.out(str(write(view, outputs.folder)), highlight=False)
         elif outputs.changes is None:
             console.out()
             show(console, view.name, view.schema, view.rows())

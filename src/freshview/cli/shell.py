@@ -67,6 +67,11 @@ class Session:
     typed: str = ""
     sleep: Callable[[float], object] = field(default=time.sleep)
 
+    @property
+    def views(self) -> list[ViewHandle]:
+        """The views that were declared, without those that calls of table functions read."""
+        return [v for v in self.db.views if v.name not in self.db.calls.inputs]
+
     def take(self, line: str) -> bool:
         """Take a line: run what it completes; whether the session goes on."""
         if not self.typed and line.strip().startswith("\\"):
@@ -92,12 +97,12 @@ class Session:
             count = copy_file(self.db, relation, self.folder / path)
             self._print(f"{count} rows into {relation}")
             return
-        before = {v.name for v in self.db.views}
+        before = {v.name for v in self.views}
         answer = self.db.sql(statement)
         if answer.schema:
             show(self.console, "", answer.schema, answer.rows())
         else:
-            new = [v.name for v in self.db.views if v.name not in before]
+            new = [v.name for v in self.views if v.name not in before]
             self._print(f"view {', '.join(new)} is kept" if new else "done")
 
     def _command(self, text: str) -> bool:
@@ -134,15 +139,15 @@ class Session:
             kind = "table " if relation.static else "stream"
             columns = ", ".join(f"{c.name} {c.type}" for c in relation.columns)
             self._print(f"{kind}  {relation.name} ({columns})")
-        for view in self.db.views:
+        for view in self.views:
             columns = ", ".join(f"{c.name} {c.type}" for c in view.schema)
             self._print(f"view    {view.name} ({columns})")
 
     def _view(self, name: str) -> ViewHandle:
         wanted = name.rstrip(";")
-        if wanted in (v.name for v in self.db.views):
+        if wanted in (v.name for v in self.views):
             return self.db.view(wanted)
-        views = ", ".join(v.name for v in self.db.views) or "none"
+        views = ", ".join(v.name for v in self.views) or "none"
         raise UnknownName(f"there is no view '{wanted}'", instead=f"the views are {views}")
 
     def _watch(self, view: ViewHandle, pause: float, rounds: int | None) -> None:
@@ -247,7 +252,7 @@ def _with_history(session: Session) -> None:
             readline.write_history_file(history)
 
     atexit.register(save)
-    readline.set_completer(Completer(session.db))
+    readline.set_completer(Completer(session))
     readline.set_completer_delims(" \t\n,();=<>")
     readline.parse_and_bind("tab: complete")
 
@@ -265,17 +270,17 @@ WORDS = (*KEYWORDS.split(), *COMMANDS.split())
 class Completer:
     """Words of SQL, commands, and the names of a database."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._fitting: list[str] = []
 
     def __call__(self, text: str, state: int) -> str | None:
         """The completion of a number, as `readline` asks for them; None after the last one."""
         if state == 0:
-            relations = self._db.catalog.relations.values()
+            relations = self._session.db.catalog.relations.values()
             names = {r.name for r in relations} | {c.name for r in relations for c in r.columns}
-            names |= {v.name for v in self._db.views}
-            names |= {c for v in self._db.views for c in v.columns}
+            names |= {v.name for v in self._session.views}
+            names |= {c for v in self._session.views for c in v.columns}
             start = text.lower()
             self._fitting = sorted(w for w in {*WORDS, *names} if w.lower().startswith(start))
         return self._fitting[state] if state < len(self._fitting) else None

@@ -28,6 +28,7 @@ ACTS_ON = {
     " in a table that these statements do not write",
     "mark_stale": "it is for maps that are late or deferred",
     "merge_tests": "it is for a test with nothing inside but another test",
+    "one_write": "it is for sums that are added to one record, each where it is there",
     "preaggregate": "it is for loops over a batch that do nothing but add to one table: whole"
     " numbers, decimals of 64 bits or products of doubles, by keys that are columns, no doubles",
     "prefetch": "it is for look-ups by columns of a row as they are, no doubles",

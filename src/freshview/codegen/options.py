@@ -20,6 +20,8 @@ class KernelPasses:
     - `stage`: changes that several statements of a batch need are computed once, where they are
       elements of a ring; and so are sums whose rows would meet other rows one by one.
     - `hoist`: tests run as soon as what they read is bound.
+    - `guard`: a factor that is a sum of chosen rows of one table is computed first, and what it is
+      multiplied by only where some row was chosen.
     - `select`: tests that all the statements of a trigger share choose the rows to go on with.
     - `preaggregate`: a block of rows that only add to records of one table is added up by key
       first, if it has few keys.
@@ -31,6 +33,7 @@ class KernelPasses:
       recomputed when they are read.
     - `listings`: an order that only reads search follows the groups that changed when it is read.
     - `prefetch`: the memory of look-ups by a row's columns is fetched some rows before its turn.
+    - `one_write`: sums that are added to one record, each where it is there, are one write.
     - `changes`: a write says first which rows of a query it may change, for those who collect its
       changes. Nobody else pays more than a test for it.
     - `wide`: all decimals have 128 bits, also those with few digits after the point.
@@ -47,6 +50,7 @@ class KernelPasses:
     signs: bool = True
     stage: bool = True
     hoist: bool = True
+    guard: bool = True
     select: bool = True
     preaggregate: bool = True
     ranges: bool = True
@@ -56,6 +60,7 @@ class KernelPasses:
     defer: bool = True
     listings: bool = True
     prefetch: bool = True
+    one_write: bool = True
     changes: bool = True
     wide: bool = False
     parts: bool = False

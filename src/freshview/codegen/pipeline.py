@@ -42,6 +42,7 @@ from freshview.codegen.passes.listings import follow_listings, listings, without
 from freshview.codegen.passes.mark_stale import mark_stale
 from freshview.codegen.passes.merge_tests import merge_tests
 from freshview.codegen.passes.name_tables import name_tables
+from freshview.codegen.passes.one_write import one_write
 from freshview.codegen.passes.preaggregate import preaggregate
 from freshview.codegen.passes.prefetch import prefetch
 from freshview.codegen.passes.prune_sums import prune_sums
@@ -262,6 +263,13 @@ PASSES = (
         "preaggregate",
     ),
     Pass("prefetch", "loops", _prefetch, "memory is fetched some rows ahead", "prefetch"),
+    Pass(
+        "one_write",
+        "loops",
+        over_blocks(one_write),
+        "sums that are added to one record, where they are there, are one write",
+        "one_write",
+    ),
     Pass("touch", "loops", _touch, "writes say which rows of a view they may change", "changes"),
     Pass(
         "running_sums",

@@ -23,7 +23,7 @@ from freshview.calculus.schema import Column, Query
 from freshview.calculus.terms import Expr, View
 from freshview.calculus.types import INT, Type
 from freshview.calculus.walk import Names, variables
-from freshview.distributed.changes.collect import Collector, Part, collecting, part_of
+from freshview.distributed.changes.collect import Collecting, Collector, Part, part_of
 from freshview.distributed.changes.split import Split, split
 from freshview.distributed.common_subexpressions import share_common
 from freshview.distributed.communication_cost import CommunicationCostModel
@@ -161,8 +161,10 @@ class DistributedCompiler:
         triggers, names = self._triggers(relations), Names(self.used)
         local = Names(self._variables())
         collectors = [Collector(self.program, part, names, local) for part in self.parts]
-        statements = collecting(self.program, triggers, collectors)
-        kept = tuple(t for c in collectors for t in c.temporaries)
+        collecting = Collecting(self.program, collectors, self.places.maps, names)
+        statements = collecting.run(triggers)
+        own = (t for c in collectors for t in c.temporaries)
+        kept = (*collecting.temporaries, *own)
         passes = self.passes(statements, self._with(kept), names, kept=kept)
         changes = tuple(p.change.map for p in self.parts if p.change.map in {t.name for t in kept})
         return Routine(relations, passes.blocks, (*passes.maps, *kept), changes)

@@ -63,6 +63,10 @@ class Simulation:
         self._shown = ShownRows()
         self.changed: dict[str, Multiset] = {}
         """What changed since it was asked for, by the maps of parts of queries."""
+        self.gathered = 0
+        """How many rows the workers have sent to the driver."""
+        self.work = Work()
+        """What all the nodes have looked at and written."""
         self.driver = self._node()
         self.workers = [self._node() for _ in range(workers)]
         self._split = 0
@@ -262,7 +266,7 @@ class Simulation:
 
     def _compute(self, step: Compute) -> None:
         for node in self._nodes(step.at):
-            compile_statement(step.statement, (), node, self.functions, Work())(())
+            compile_statement(step.statement, (), node, self.functions, self.work)(())
 
     def _nodes(self, at: Location) -> list[Stores]:
         match at:
@@ -300,6 +304,7 @@ class Simulation:
                 case _:
                     raise AssertionError(f"nothing is moved to {step.to}")
         if isinstance(step.to, Local):
+            self.gathered += len(sent)
             self.driver.map(step.target).replace(sent)
 
 

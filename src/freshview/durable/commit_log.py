@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.commit import Commit, drop_commits, write_commit
 from freshview.durable.epoch import DriverFenced, fence, succeed
 from freshview.durable.loading import Loading
-from freshview.durable.outbox import Outboxes
+from freshview.durable.outbox import MOST, Outboxes, first_version
 from freshview.durable.snapshots import Snapshots
 from freshview.durable.storage.blocks import Pieces
 from freshview.durable.storage.files import AlreadyExists, TornFile
@@ -151,14 +151,35 @@ class CommitLog:
 
     def outboxes_since(self, since: int) -> list[bytes]:
         """What the finished versions after one have sent, oldest first."""
-        if since < self.commit.received:
+        wanted = [m for m in self.commit.outboxes if version_of(m) > since]
+        if since < self.commit.received or any(first_version(m) <= since for m in wanted):
             raise CheckpointProblem(
-                f"the changes of version {since + 1} are not kept: those up to version "
-                f"{self.commit.received} were received",
+                f"the changes of version {since + 1} are not kept apart from those before, or were "
+                "received",
                 instead="restore the files of what sinks have received, of the same time as the "
                 "checkpoint",
             )
-        return [self._outboxes.read(m) for m in self.commit.outboxes if version_of(m) > since]
+        return [self._outboxes.read(m) for m in wanted]
+
+    def merge_outboxes(
+        self, since: int, until: int, merged: Callable[[list[bytes]], bytes]
+    ) -> None:
+        """Merge what the versions between two have sent, if that is much: all want all of it.
+
+        So one who stays away costs no more than the change since then.
+        """
+        marks = [m for m in self.commit.outboxes if since < version_of(m) <= until]
+        if len(marks) <= MOST:
+            return
+        try:
+            fence(self.work.folder, self.epoch)
+            name = self._outboxes.merge(marks, merged)
+            left = [m for m in self.commit.outboxes if m not in marks]
+            at = sorted((*left, name), key=version_of)
+            self._store(replace(self.commit, outboxes=tuple(at)))
+            self._outboxes.drop(marks)
+        except OSError as e:
+            raise self.interrupted(e) from e
 
     def acknowledge(self, version: int) -> None:
         """Nobody will ask for what versions up to this one have sent: later commits forget it."""

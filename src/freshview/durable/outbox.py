@@ -6,13 +6,27 @@ has one, however its driver ended, and one that is discarded has none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from freshview.durable.batch_log import version_of
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.storage.files import Folder, TornFile
 
 FOLDER = "changes"
+MOST = 200
+"""Outboxes that are kept apart: where nobody takes them, more are merged."""
+MERGED = "-from-"
+"""What stands before the first of several versions, in the name of their outbox."""
+
+
+def first_version(name: str) -> int:
+    """The first version whose outbox is in one of that name.
+
+    >>> first_version("000000000007-1f3a-from-4"), first_version("000000000007-1f3a")
+    (4, 7)
+    """
+    _, _, first = name.partition(MERGED)
+    return int(first) if first else version_of(name)
 
 
 class Outboxes:
@@ -43,6 +57,13 @@ class Outboxes:
                 instead=again,
             )
         return bytes(data)
+
+    def merge(self, marks: Sequence[str], merged: Callable[[list[bytes]], bytes]) -> str:
+        """Write one outbox for several versions; its name, which is that of the last of them."""
+        last, _, _ = marks[-1].partition(MERGED)
+        name = f"{last}{MERGED}{first_version(marks[0])}"
+        self.folder.write(f"{FOLDER}/{name}", merged([self.read(m) for m in marks]))
+        return name
 
     def drop(self, marks: Iterable[str]) -> None:
         """Delete some of them."""

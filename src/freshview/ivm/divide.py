@@ -172,7 +172,9 @@ def _stays_out(f: Expr, known: frozenset[str], decision: Decision) -> bool:
         if any(blocker(f, u, decision.small) is not None for u in decision.updates):
             return True  # a map with it would be recomputed as well
         return bool(decision.updated & relations(f))
-    return bool(free(f) & known) or not free(f)
+    # x := value, where x is known, is looked up as a key of the map: the value need not be one.
+    read = free(f.body) if isinstance(f, Lift) else free(f)
+    return bool(read & known) or not read
 
 
 def _unbound(group: tuple[Expr, ...]) -> list[Expr]:

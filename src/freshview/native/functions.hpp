@@ -13,6 +13,15 @@ inline bool bit_xor(i64 a, i64 b, i64& out) { return out = a ^ b, !is_null(out);
 inline bool bit_not(i64 a, i64& out) { return out = ~a, !is_null(out); }
 inline i64 bit_count(i64 a) { return __builtin_popcountll(u64(a)); }
 inline bool bit_get(i64 a, i64 place, i64& out) { return out = a >> (place & 63) & 1, 0 <= place && place < 64; }
+inline i64 bit_pair(i64 a, i64 place) { return (a >> place & 1) + ((a >> (place + 32) & 1) << 31); }
+// The bits that all (0), some (1) or an odd number (2) of n values have, given how many have each.
+template <int which> inline bool bits_of_counts(i64 n, const i64 (&pairs)[32], i64& out) {
+  const i64 most = (i64(1) << 31) - 1;
+  auto holds = [&](i64 count) { return u64(which == 0 ? count == n : which == 1 ? count > 0 : count % 2 == 1); };
+  u64 bits = 0;
+  for (int i = 0; i < 32; i++) bits |= holds(pairs[i] & most) << i | holds(pairs[i] >> 31) << (i + 32);
+  return out = i64(bits), 0 <= n && n <= most && !is_null(out);
+}
 inline bool shift_left(i64 a, i64 by, i64& out) { return out = i64(u64(a) << (by & 63)), !is_null(out); }
 inline i64 shift_right(i64 a, i64 by) { return a >> (by & 63); }
 inline bool shift_right_unsigned(i64 a, i64 by, i64& out) {
@@ -94,6 +103,14 @@ inline bool trunc_date(i64 day, Str unit, i32& out) {
   if (is_month(unit)) return out = i32(days_of(c.year, c.month, 1)), true;
   if (is_word(unit, "WEEK")) return date_of_days(day - weekday(i32(day)), out);
   return out = null<i32>(), true;
+}
+inline bool window_of(i64 x, i64 step, i64 offset, i64 back, i64& out) {
+  i128 rest = (i128(x) - offset) % step;
+  const i128 start = i128(x) - (rest < 0 ? rest + step : rest) - i128(back) * step;
+  return out = i64(start), i128(out) == start && !is_null(out);
+}
+inline bool window_of_time(i64 t, i64 step, i64 offset, i64 back, i64& out) {
+  return window_of(t, step * 1000000, offset * 1000000, back, out) && is_day(day_of(out));
 }
 inline bool trunc_time(Str unit, i64 t, i64& out) {
   i64 step = 0;

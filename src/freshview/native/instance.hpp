@@ -164,7 +164,7 @@ inline void host_answers(Env& e, const char* fn, const Column& result, const Arg
 // Lets Python raise what a function without an answer deserves: its name, then its arguments.
 inline PyObject* raise_kernel_error(Instance& x, int number, const char* what, Fault& fault) {
   int count = 0;
-  while (count < 3 && fault.args[count].is_set) count++;
+  while (count < FAULT_ARGS && fault.args[count].is_set) count++;
   Own call(PyTuple_New(count + 1));
   bool good = call;
   for (int i = 0; good && i <= count; i++) {

@@ -76,6 +76,14 @@ struct Texts {
     return rest;
   }
 
+  // Gives where each text begins, and the next, to a taker of either width; false where nothing tells.
+  template <class Take> bool offsets(Take take) const {
+    if (form == Plain) return false;
+    if (form == Joined32) take(static_cast<const i32*>(at));
+    else take(static_cast<const i64*>(at));
+    return true;
+  }
+
   // The bytes of so many texts that have one byte each, side by side; null where they do not.
   const u8* flags(i64 rows) const {
     if (form == Joined32) return side_by_side(static_cast<const i32*>(at), rows);
@@ -133,10 +141,12 @@ struct Arg {
   Arg(Kind k, u8, Str x) : kind(k), is_set(true), text(x) {}
 };
 
+constexpr int FAULT_ARGS = 4;
+
 // The first call of a batch that had no answer: which function, and its arguments. Texts are copies.
 struct Fault {
   const char* fn = nullptr;
-  Arg args[3];
+  Arg args[FAULT_ARGS];
 
   void free_texts();
 };

@@ -1,6 +1,7 @@
 // Rows of a block chosen by comparisons of their columns, without branches.
 #pragma once
 
+#include "kernel.hpp"
 #include "lines.hpp"
 
 namespace fr {
@@ -24,6 +25,21 @@ inline void mark(u8* marks, i64 size, Test test, const T* column, const More*...
   }
   for (; i < size; i++) {
     const u8 passed = bool(test(column[i], more[i]...));
+    marks[i] = first ? passed : u8(marks[i] & passed);
+  }
+}
+
+// Marks the rows whose text has as many bytes as one of some constants, or keeps the marks of those: the
+// others are none of these, and need not be looked at.
+template <bool first, class... Sizes>
+inline void mark_sizes(u8* marks, i64 rows, const Texts& texts, Sizes... sizes) {
+  const auto between = [=](auto begin, auto end) {
+    using T = decltype(end - begin);
+    return ((end - begin == T{} + sizes) | ...);
+  };
+  if (texts.offsets([&](auto at) { mark<first>(marks, rows, between, at, at + 1); })) return;
+  for (i64 i = 0; i < rows; i++) {
+    const u8 passed = ((texts[i].size == u32(sizes)) | ...);
     marks[i] = first ? passed : u8(marks[i] & passed);
   }
 }

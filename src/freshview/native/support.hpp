@@ -64,7 +64,7 @@ __attribute__((noinline, cold)) inline void note_fault(Env& e, const char* fn, c
   e.overflow = true;
   if (e.fault.fn) return;
   e.fault.fn = fn;
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < FAULT_ARGS; i++) {
     Arg& kept = e.fault.args[i] = args[i];
     if (!kept.is_set || kept.kind != Text) continue;
     char* copy = static_cast<char*>(malloc(kept.text.size + 1));
@@ -73,14 +73,14 @@ __attribute__((noinline, cold)) inline void note_fault(Env& e, const char* fn, c
   }
 }
 template <class T>
-__attribute__((noinline, cold)) T fault(Env& e, const char* fn, Arg a, Arg b = Arg(), Arg c = Arg()) {
-  const Arg args[] = {a, b, c};
+__attribute__((noinline, cold)) T fault(Env& e, const char* fn, Arg a, Arg b = Arg(), Arg c = Arg(), Arg d = Arg()) {
+  const Arg args[FAULT_ARGS] = {a, b, c, d};
   note_fault(e, fn, args);
   return T();
 }
 template <>
-__attribute__((noinline, cold)) inline Str fault(Env& e, const char* fn, Arg a, Arg b, Arg c) {
-  fault<i64>(e, fn, a, b, c);
+__attribute__((noinline, cold)) inline Str fault(Env& e, const char* fn, Arg a, Arg b, Arg c, Arg d) {
+  fault<i64>(e, fn, a, b, c, d);
   return Str{"", 0};
 }
 

@@ -10,22 +10,43 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import pyarrow as pa
 
+from freshview.calculus.clock import (
+    CLOCK,
+    Step,
+    Steps,
+    later,
+    progress_of,
+    steps_from_start,
+    steps_of,
+)
 from freshview.calculus.schema import Relation
 from freshview.durable.batch_log import Note
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.columns import COUNT, table_of
 from freshview.runtime.ingest.event_time import EventTimes
-from freshview.runtime.persistence.event_times import read_times, show_moment, show_times
+from freshview.runtime.persistence.event_times import (
+    read_moment,
+    read_times,
+    show_moment,
+    show_times,
+)
 from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.rows import RejectedRow
 from freshview.sql import Catalog
 
 TIMES = "times"
 """The key of a note for the watermarks of streams, and how many rows came too late."""
+
+PROGRESS = "progress"
+"""The key of a note for the steps of the watermarks that views read."""
+
+STEPS = "clock"
+"""The key of a note for the steps of the clock."""
 
 SHOWN = "watermarks"
 """The key of a note for the watermarks that the views know."""
@@ -109,6 +130,56 @@ def watermarks(
             changes[relation.name] = table.append_column(COUNT, pa.array([1], pa.int64()))
             known[relation.name] = shown
     return changes, known
+
+
+def steps_in(note: Note) -> Steps:
+    """The steps that the clock had taken at the version of a note."""
+    shown = note.get(STEPS, ())
+    return Steps(tuple((_moment(since), _moment(until)) for since, until in shown))
+
+
+def _moment(shown: str) -> datetime:
+    return datetime.fromisoformat(shown)
+
+
+def step(note: Note, to: object) -> tuple[pa.Table | None, dict[str, object]]:
+    """The rows of the clock when it moves, None if it stands still, and what the note says then."""
+    before = steps_in(note)
+    rows, steps = before.to(later(before, to))
+    return (_step_rows(CLOCK, rows), {STEPS: _shown(steps)}) if rows else (None, {})
+
+
+def _step_rows(relation: Relation, rows: list[tuple[Step, int]]) -> pa.Table:
+    table = table_of(relation.columns, [row for row, _ in rows], relation.name)
+    return table.append_column(COUNT, pa.array([count for _, count in rows], pa.int64()))
+
+
+def _shown(steps: Steps) -> list[list[object]]:
+    return [[show_moment(since), show_moment(until)] for since, until in steps.each]
+
+
+def progress(
+    streams: Mapping[str, Relation], catalog: Catalog, note: Note
+) -> tuple[dict[str, pa.Table], dict[str, object]]:
+    """The steps of watermarks that views read, for the times of a note, and what it says then."""
+    times = times_of(note, catalog)
+    known = dict(note.get(PROGRESS, {}))
+    tables: dict[str, pa.Table] = {}
+    for relation in streams.values():
+        if relation.time is None or relation.time.promise:
+            continue
+        marks = progress_of(relation)
+        time = times.by_stream.get(relation.name)
+        if marks.name not in streams or time is None or time.watermark is None:
+            continue
+        shown = known.get(relation.name, ())
+        pairs = [[read_moment(m, relation) for m in pair] for pair in shown]
+        rows, steps = steps_of(pairs, steps_from_start(relation)).to(time.watermark)
+        if rows:
+            tables[marks.name] = _step_rows(marks, rows)
+            known[relation.name] = _shown(steps)
+            times.advance(marks, time.watermark)
+    return tables, {PROGRESS: known, **note_of(times)} if tables else {}
 
 
 def note_of(times: EventTimes) -> dict[str, object]:

@@ -40,7 +40,7 @@ from freshview.spark.batches.validate import Batch, as_table, validated
 from freshview.spark.nodes.attach_kernels import attach_kernels
 from freshview.spark.nodes.checkpoint import check_nodes, reopen, save_pipeline
 from freshview.spark.nodes.node import READY, ProgramNode, read_routine
-from freshview.spark.nodes.query_change import query_change
+from freshview.spark.nodes.query_change import net_blocks, query_change
 from freshview.spark.nodes.query_result import query_result
 from freshview.spark.nodes.reference_node import batch_of
 from freshview.spark.nodes.view_work import ViewWork, tables_name
@@ -251,9 +251,11 @@ class Flow(Versions):
         parts = [p for p in distributed.changes if p.query == query]
         return query_change(self._readouts[query].query, parts, sent, self.work.functions)
 
-    def acknowledge(self, version: int) -> None:
-        """Nobody will ask for changes up to a version any more."""
+    def acknowledge(self, version: int, merged: range = range(0)) -> None:
+        """Nobody will ask for changes up to a version any more, or for parts of a range of them."""
         self._commit_log.acknowledge(version)
+        if merged:
+            self._commit_log.merge_outboxes(merged.start, merged.stop, net_blocks)
 
 
 __all__ = [

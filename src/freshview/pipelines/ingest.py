@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 
@@ -15,13 +14,19 @@ from freshview.calculus.schema import Relation
 from freshview.distributed.terms import Distributed
 from freshview.durable.batch_log import Note
 from freshview.errors import BadRow, FreshviewError
-from freshview.pipelines.catalog import PipelineCatalog
 from freshview.pipelines.contract import without_violations
 from freshview.pipelines.counted_table import counted_table, deletion_flags, plain_table
-from freshview.pipelines.event_time import SHOWN, in_time, note_of, watermarks
+from freshview.pipelines.event_time import (
+    SHOWN,
+    in_time,
+    note_of,
+    progress,
+    watermarks,
+)
 from freshview.pipelines.flow import LOAD_ROWS, Flow
 from freshview.pipelines.keyed_streams import changes_and_events
 from freshview.pipelines.progress import Progress, Totals, prometheus
+from freshview.pipelines.timed import PUSHED, TimedPipeline
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.emitter import Emitter, UnreadableView, ViewSource
@@ -37,11 +42,8 @@ KEYS = "keys"
 KEPT_VERSIONS = 100
 """The versions whose changes are kept, if a pipeline is asked to keep some."""
 
-PUSHED = "push"
-"""The name of a batch that was pushed, not read from a source."""
 
-
-class PipelineIngest(PipelineCatalog):
+class PipelineIngest(TimedPipeline):
     """The part of a running pipeline that applies changes and notifies sinks."""
 
     _keys: KeyStore
@@ -65,10 +67,6 @@ class PipelineIngest(PipelineCatalog):
         """The views whose last changes are kept for whoever asks."""
         self._calling: int | None = None
         """The thread that calls sinks and listeners now."""
-
-    @abstractmethod
-    def start(self) -> Self:
-        """Start the pipeline, if it does not run already."""
 
     # -- subscriptions -----------------------------------------------------------------------------
 
@@ -129,10 +127,11 @@ class PipelineIngest(PipelineCatalog):
                     f"the changes of '{name}' are not kept",
                     instead=f"create the pipeline with changes=['{name}'] and another checkpoint",
                 )
-            if not flow.kept_since <= since <= version:
+            first = max(flow.kept_since, version - KEPT_VERSIONS)
+            if not first <= since <= version:
                 raise FreshviewError(
                     f"the changes of '{name}' since version {since} are not known; they are kept "
-                    f"from version {flow.kept_since} to {version}"
+                    f"from version {first} to {version}"
                 )
             return flow.changes(name, since)
 
@@ -284,6 +283,9 @@ class PipelineIngest(PipelineCatalog):
         changes.update(marks)
         if marks:
             note[SHOWN] = shown
+        steps, noted = progress(self._streams, self.catalog, note)
+        changes.update(steps)
+        note.update(noted)
         if not changes:
             return None
         if events:
@@ -321,9 +323,9 @@ class PipelineIngest(PipelineCatalog):
     def _source(self) -> ViewSource:
         flow = self._running_flow()
 
-        def acknowledge(version: int) -> None:
-            last = flow.version - KEPT_VERSIONS
-            flow.acknowledge(min(version, last) if self._kept else version)
+        def acknowledge(first: int, last: int) -> None:
+            until = flow.version - KEPT_VERSIONS if self._kept else flow.version
+            flow.acknowledge(min(first, until), range(last, until))
 
         return ViewSource(flow.collected, self._read, flow.changes, acknowledge)
 

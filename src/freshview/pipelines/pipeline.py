@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +27,8 @@ from freshview.pipelines.keyed_streams import keyed_streams
 from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.program import program_of
 from freshview.program.terms import Program
+from freshview.runtime.database.session import alone
+from freshview.runtime.database.table_calls import PlannedCall, may_call, plan_call
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.emitter import Emitter, UnreadableView
 from freshview.spark.io.feed import Feed
@@ -36,8 +38,12 @@ from freshview.spark.io.sources import check_paths, inputs
 from freshview.spark.nodes.checkpoint import collected_queries
 from freshview.spark.probe import check_workers
 from freshview.spark.session import active, session
+from freshview.sql.parse.statements import parse_with_ends
+from freshview.sql.statements import CreateView
 
 if TYPE_CHECKING:
+    from freshview.pipelines.signals import SignalView
+    from freshview.signal.language.events import EventOperators
     from freshview.spark.types import SparkSession
 
 
@@ -66,8 +72,65 @@ class Pipeline(PipelineIngest):
         self._user_session = spark
         self._spark: SparkSession | None = spark
         self._home = Path()
+        self._signals: list[SignalView] = []
         self._discarded = False
         """Whether it has stopped without a checkpoint."""
+
+    # -- signals -----------------------------------------------------------------------------------
+
+    def signal(
+        self,
+        plan: EventOperators,
+        inputs: str | Mapping[str, str],
+        *,
+        view: str,
+        workers: int | None = None,
+    ) -> SignalView:
+        """Let a signal query follow views, before the start; its result is the view of a name.
+
+        `inputs` has the view of each source, or that of the only one. Views that are declared later
+        read the result, and another query may follow them.
+        """
+        from freshview.pipelines.signals import SignalView
+
+        self._refuse_late()
+        signal = SignalView(self, plan, inputs, view, {"workers": workers})
+        self._signals.append(signal)
+        return signal
+
+    def declare(self, sql: str, file: str = "<text>") -> None:
+        """Declare more streams, tables and views, before the start.
+
+        Each call of a table function over signals is a view of its own, which is called as the call
+        is written.
+        """
+        if not may_call(sql):
+            super().declare(sql, file)
+            return
+        before = self.catalog, dict(self.queries)
+        parts: tuple[list[Any], ...] = (self._signals, self._sinks, self._listeners)
+        sizes = [len(part) for part in parts]
+        try:
+            for statement, begin, end in parse_with_ends(sql, file):
+                for call in statement.calls if isinstance(statement, CreateView) else ():
+                    if not self.catalog.has(call.name):
+                        self._call(plan_call(call, self.catalog))
+                super().declare(alone(sql, begin, end), file)
+        except BaseException:
+            self.catalog, self.queries = before
+            for part, size in zip(parts, sizes, strict=True):
+                del part[size:]
+            raise
+
+    def _call(self, planned: PlannedCall) -> None:
+        if planned.projected:
+            super().declare(planned.projected)
+        try:
+            self.signal(
+                planned.plan, planned.input, view=planned.call.name, workers=self.options.workers
+            )
+        except FreshviewError as e:
+            raise e.located(planned.call.at) from None
 
     # -- life cycle --------------------------------------------------------------------------------
 
@@ -110,6 +173,8 @@ class Pipeline(PipelineIngest):
             mine = identity(program, self.catalog, checked, by_key)
             claim(self._home, mine, sync=self._sync)
             self._begin(program, kept)
+            for signal in self._signals:
+                signal.begin(self.spark)
             sources = inputs(self.catalog, list(self._streams), self.folder)
             self._feed = Feed(self, sources, self._note, follow)
             self._feed.start()
@@ -265,6 +330,8 @@ class Pipeline(PipelineIngest):
 
     def _end(self) -> None:
         with self._lock:
+            for signal in self._signals:
+                signal.close()
             if self._flow is not None:
                 self._flow.close()
                 self._flow = None

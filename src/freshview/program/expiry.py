@@ -34,6 +34,7 @@ from freshview.calculus.terms import (
     Delta,
     Exists,
     Expr,
+    Lift,
     Mul,
     Op,
     Sum,
@@ -157,9 +158,9 @@ class _Read:
         """The same read inside of one more product."""
         tests, rows, others = list(self.tests), list(self.rows), list(self.beside)
         for f in factors:
-            if isinstance(f, Cmp):
-                tests += _implied(f)
-            elif has_data(f):
+            if isinstance(f, Cmp | Lift):
+                tests += _tests(f)
+            if has_data(f):
                 rows += _rows(f, self.trigger.relation)
                 others.append(f)
         return replace(self, tests=tuple(tests), rows=tuple(rows), beside=tuple(others))
@@ -173,7 +174,13 @@ class _Analysis:
         self.maps = {m.name: m for m in program.maps}
         self.marks = marks
         """The variables of the watermarks, by stream."""
-        recomputed = [s.term for t in program.triggers for s in t.statements if s.op == ":="]
+        changes = {m.name for m in program.maps if isinstance(m.definition, Delta)}
+        recomputed = [
+            s.term
+            for t in program.triggers
+            for s in t.statements
+            if s.op == ":=" and s.target.name not in changes
+        ]
         fills = [m.fill for m in program.maps if m.fill is not None]
         queries = [q.term for q in program.queries]
         self.kept = {name for e in [*recomputed, *fills, *queries] for name in stored(e)}
@@ -257,15 +264,52 @@ class _Analysis:
             floors[read.trigger.params[at]] = mark
         for row in read.rows:
             floors[row.vars[at]] = mark
-        raised = True
-        while raised:
-            raised = False
-            for test in read.tests:
-                v, floor = _raised(test, floors, read.exact)
-                if floor is not None and v not in floors:
-                    floors[v] = floor
-                    raised = True
-        return floors
+        for f in read.beside:
+            floors |= _floors_of(f, stream, mark, read.exact)
+        return _with_raised(floors, read.tests, read.exact)
+
+
+def _floors_of(e: Expr, stream: Relation, mark: Expr, exact: Set[str]) -> dict[str, Expr]:
+    """Variables that a factor gives values to, none of them below a term over the watermark."""
+    match e:
+        case Delta(name, variables) if name == stream.name and stream.time_column is not None:
+            return {variables[stream.time_column]: mark}
+        case Exists(body):
+            return _floors_of(body, stream, mark, exact)
+        case Sum(keys, body):
+            inner = _floors_of(body, stream, mark, exact)
+            return {v: inner[v] for v in keys if v in inner}
+        case Add(parts):
+            first, *rest = (_floors_of(p, stream, mark, exact) for p in parts)
+            return {v: f for v, f in first.items() if all(o.get(v) == f for o in rest)}
+        case Mul(parts):
+            floors: dict[str, Expr] = {}
+            for p in parts:
+                floors |= _floors_of(p, stream, mark, exact)
+            tests = [t for p in parts if isinstance(p, Cmp | Lift) for t in _tests(p)]
+            return _with_raised(floors, tests, exact)
+        case _:
+            return {}
+
+
+def _with_raised(floors: dict[str, Expr], tests: Iterable[Cmp], exact: Set[str]) -> dict[str, Expr]:
+    """Floors with those of variables that tests compare with them."""
+    tests, raised = list(tests), True
+    while raised:
+        raised = False
+        for test in tests:
+            v, floor = _raised(test, floors, exact)
+            if floor is not None and v not in floors:
+                floors[v] = floor
+                raised = True
+    return floors
+
+
+def _tests(f: Cmp | Lift) -> list[Cmp]:
+    """What a factor tests of values: an assignment is an equality."""
+    if isinstance(f, Cmp):
+        return _implied(f)
+    return [] if has_data(f.body) else _implied(Cmp("=", Var(f.var), f.body))
 
 
 def _renamed(test: Cmp, names: Mapping[str, str]) -> Cmp:

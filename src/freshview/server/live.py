@@ -111,12 +111,17 @@ class LiveDatabase:
         self._meter.rows_in += len(values)
         return len(values)
 
+    @property
+    def views(self) -> list[ViewHandle]:
+        """The views that scripts declare, without those that calls of table functions read."""
+        return [v for v in self.db.views if v.name not in self.db.calls.inputs]
+
     def view(self, name: str) -> ViewHandle:
         """A view by its name."""
-        for view in self.db.views:
+        for view in self.views:
             if view.name == name:
                 return view
-        names = ", ".join(v.name for v in self.db.views) or "none"
+        names = ", ".join(v.name for v in self.views) or "none"
         raise UnknownName(f"there is no view '{name}'", instead=f"the views are {names}")
 
     def plan(self, sql: str) -> list[str]:
@@ -139,7 +144,7 @@ class LiveDatabase:
                 }
                 for r in self.db.catalog.relations.values()
             ],
-            "views": [_described(v) for v in self.db.views],
+            "views": [_described(v) for v in self.views],
         }
 
     def _watch(self) -> None:
@@ -147,7 +152,7 @@ class LiveDatabase:
             for name in self._dropped():
                 self.broadcast.forget(name)
                 self.broadcast.send("dropped", {"type": "dropped", "name": name})
-            for view in self.db.views:
+            for view in self.views:
                 if self._ended.is_set():
                     return
                 try:
@@ -158,7 +163,7 @@ class LiveDatabase:
             self._measure()
 
     def _dropped(self) -> list[str]:
-        names = {v.name for v in self.db.views}
+        names = {v.name for v in self.views}
         gone = [name for name in self._watched if name not in names]
         for name in gone:
             del self._watched[name]

@@ -13,7 +13,7 @@ from freshview.durable.step import StepId
 from freshview.durable.task import StageOrder, WorkerReport
 from freshview.durable.versions import Versions
 from freshview.durable.work import Work
-from freshview.spark.theta.work import BATCH, READY, STATUS
+from freshview.spark.one_job import BATCH, READY, STATUS
 
 
 class ReportingCoordinator(Coordinator):

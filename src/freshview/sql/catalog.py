@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from freshview.calculus.check import Schema
+from freshview.calculus.clock import CLOCK, progress_of
 from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
 from freshview.calculus.schema import Query, Relation, row_types
 from freshview.calculus.scope import base_relations, relations
@@ -105,6 +106,15 @@ class Catalog:
     def with_parts(self, parts: Iterable[Query]) -> Catalog:
         """The catalog with parts of a query that is on its way."""
         return replace(self, views={**self.views, **{q.name: q for q in parts}})
+
+    def with_clock(self, query: Query) -> Catalog:
+        """The catalog with the clock and the progress of streams, where a query reads them."""
+        timed = (progress_of(r) for r in self.relations.values() if r.time is not None)
+        read, out = base_relations(query), self
+        for relation in (CLOCK, *timed):
+            if relation.name in read and not self.has(relation.name):
+                out = out.with_relation(relation)
+        return out
 
     def with_view(self, query: Query) -> Catalog:
         """The catalog with one more view."""
@@ -214,7 +224,8 @@ class Catalog:
 
     def schema(self) -> Schema:
         """The column types of all relations, and of views read as such, for type inference."""
-        types = row_types(self.relations.values(), self._derived().values())
+        timed = (progress_of(r) for r in self.relations.values() if r.time is not None)
+        types = row_types((CLOCK, *timed, *self.relations.values()), self._derived().values())
         return Schema(types, functions=self.functions)
 
     def _refuse_second(self, name: str) -> None:

@@ -121,7 +121,7 @@ class _Loading:
             self.catalog = self.catalog.without_view(name)
             self._forget(name)
         query = lower(statement, self.catalog, name)
-        self.catalog = self.catalog.with_view(query)
+        self.catalog = self.catalog.with_clock(query).with_view(query)
         self.queries.append(query)
 
     def _forget(self, name: str) -> None:

@@ -274,13 +274,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """(SELECT ...) alias (column, ...) in FROM; one that is LATERAL sees what stands before it."""
+    """(SELECT ...) alias (column, ...) in FROM; one that is LATERAL sees what stands before it.
+
+    Columns that are `hidden` are seen behind the alias only; with a `window`, they are sessions'.
+    """
 
     query: Select
     alias: str
     columns: tuple[str, ...] = ()
     at: Place = field(default=NOWHERE, compare=False)
     lateral: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +396,7 @@ class Select:
     keys: tuple[Scalar, ...] = ()
     ctes: tuple[Cte, ...] = ()
     window: Interval | Literal | None = None
+    final: bool = False
     ignored: tuple[str, ...] = field(default=(), compare=False)
     """Clauses that change no row, such as hints and SORT BY."""
     at: Place = field(default=NOWHERE, compare=False)

@@ -6,7 +6,7 @@ from freshview.theta.metrics import Metrics, prometheus
 from freshview.theta.operator.join import ThetaJoin
 from freshview.theta.operator.output import Output
 from freshview.theta.operator.source import Source
-from freshview.theta.schemes import Dynamic, HybridByKey, Static, SymmetricHash
+from freshview.theta.schemes import Dynamic, HybridByKey, Ranged, Static, SymmetricHash
 from freshview.theta.terms import Mapping, Sizes
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Metrics",
     "Output",
     "Policy",
+    "Ranged",
     "Sizes",
     "Source",
     "Static",

@@ -19,6 +19,7 @@ from freshview.theta.terms import (
     Mask,
     Numbers,
     Placement,
+    RangePlacement,
     Side,
 )
 
@@ -85,6 +86,8 @@ def addresses(placement: Placement, side: Side, keys: Keys, hashes: Hashes) -> N
             return group_of(placement, keys) * parts + partition(keys, parts)
         case HashPlacement(hosts):
             return bucket_of(hashes) % len(hosts)
+        case RangePlacement():
+            return hashes.astype(np.int64)
         case Hybrid(hosts, heavy):
             buckets = bucket_of(hashes)
             numbers = buckets % len(hosts)
@@ -126,6 +129,9 @@ def stored_at(placement: Placement, side: Side, address: int) -> tuple[int, ...]
             return _replicas(grids[group], side, part, finest(placement, side))
         case HashPlacement(hosts):
             return (hosts[address],)
+        case RangePlacement(hosts):
+            first, last = divmod(address, len(hosts)) if side == "R" else (address, address)
+            return hosts[first : last + 1]
         case Hybrid():
             groups, inner = _heavy_part(placement, side, address)
             return (placement.hosts[inner],) if groups is None else stored_at(groups, side, inner)
@@ -141,7 +147,7 @@ def visited_at(placement: Placement, side: Side, address: int) -> tuple[int, ...
             group, part = divmod(address, parts)
             others = (g for k, g in enumerate(grids) if k != group)
             return tuple(h for g in others for h in _replicas(g, side, part, parts))
-        case HashPlacement():
+        case HashPlacement() | RangePlacement():
             return ()
         case Hybrid():
             groups, inner = _heavy_part(placement, side, address)
@@ -157,7 +163,7 @@ def old_part(placement: Placement, side: Side, address: int) -> int:
             parts = finest(placement, side)
             group, part = divmod(address, parts)
             return part // (parts // grids[group].parts(side))
-        case HashPlacement():
+        case HashPlacement() | RangePlacement():
             return address
         case Hybrid():
             groups, inner = _heavy_part(placement, side, address)
@@ -226,6 +232,8 @@ def address_count(placement: Placement, side: Side) -> int:
             return len(grids) * finest(placement, side)
         case HashPlacement(hosts):
             return len(hosts)
+        case RangePlacement(hosts):
+            return len(hosts) ** (2 if side == "R" else 1)
         case Hybrid(hosts, heavy):
             return len(hosts) + sum(address_count(groups, side) for _, groups in heavy)
         case _:

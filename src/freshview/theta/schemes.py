@@ -5,6 +5,7 @@ All of them give placements; joiners, routing and migration are the same for all
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -32,6 +33,7 @@ from freshview.theta.terms import (
     Keys,
     Numbers,
     Placement,
+    RangePlacement,
     Side,
     Sizes,
 )
@@ -71,16 +73,8 @@ class Scheme(Protocol):
         ...
 
 
-@dataclass
-class SymmetricHash:
-    """Both sides by the hash of the join key; equalities alone."""
-
-    joiners: int
-    name: str = "hash"
-
-    def first(self) -> Placement:
-        """Every value at one joiner."""
-        return HashPlacement(tuple(range(self.joiners)))
+class Fixed:
+    """What schemes have in common whose first placement is the last."""
 
     def change(
         self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers, sign: Literal[1, -1] = 1
@@ -94,13 +88,25 @@ class SymmetricHash:
         """Nothing ever moves."""
         return current
 
+
+@dataclass
+class SymmetricHash(Fixed):
+    """Both sides by the hash of the join key; equalities alone."""
+
+    joiners: int
+    name: str = "hash"
+
+    def first(self) -> Placement:
+        """Every value at one joiner."""
+        return HashPlacement(tuple(range(self.joiners)))
+
     def explain(self) -> str:
         """One copy of each tuple; a frequent value burdens one joiner."""
         return f"hash: each value of the join key at one of {self.joiners} joiners, no replicas"
 
 
 @dataclass
-class Static:
+class Static(Fixed):
     """A grid that stays: square where nothing is known, optimal for sizes that an oracle tells."""
 
     joiners: int
@@ -116,22 +122,33 @@ class Static:
         groups = start(self.joiners)
         return groups if self.sizes is None else choose(self.sizes, groups)
 
-    def change(
-        self, side: Side, keys: Keys, hashes: Hashes, sizes: Numbers, sign: Literal[1, -1] = 1
-    ) -> None:
-        """Nothing is counted."""
-
-    def purge(self, side: Side, size: float) -> None:
-        """Nothing is counted."""
-
-    def decide(self, current: Placement) -> Placement:
-        """Nothing ever moves."""
-        return current
-
     def explain(self) -> str:
         """The mapping and why it is this one."""
         why = "nothing is known of the sizes" if self.sizes is None else "the final sizes are given"
         return f"{self.name}: the grid {show_mappings(self.first())}, since {why}; it never changes"
+
+
+@dataclass
+class Ranged(Fixed):
+    """A band join by ranges of its values: each but the last ends before one of the `bounds`.
+
+    Rows of the right input have one copy, those of the left one in each range that they reach.
+    Bounds are in the units of a `Band`: days for dates, microseconds for timestamps.
+    """
+
+    bounds: Sequence[float]
+    name: str = "range"
+
+    def first(self) -> Placement:
+        """A joiner a range."""
+        return RangePlacement(tuple(range(len(self.bounds) + 1)), tuple(self.bounds))
+
+    def explain(self) -> str:
+        """How many ranges; a range with many rows burdens its joiner."""
+        return (
+            f"range: {len(self.bounds) + 1} ranges of the values of the band, a joiner each; a row "
+            "of the left input has a copy in each that it reaches"
+        )
 
 
 @dataclass

@@ -123,7 +123,18 @@ class Hybrid:
     heavy: tuple[tuple[int, Groups], ...] = ()
 
 
-Placement: TypeAlias = Groups | HashPlacement | Hybrid
+@dataclass(frozen=True, slots=True)
+class RangePlacement:
+    """Ranges of the values of a band, one a host: they end before the `bounds`, the last nowhere.
+
+    Tuples have addresses instead of hashes: S the place of its range, R `first * hosts + last`.
+    """
+
+    hosts: tuple[int, ...]
+    bounds: tuple[float, ...]
+
+
+Placement: TypeAlias = Groups | HashPlacement | Hybrid | RangePlacement
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow.parquet as parquet
 import pytest
 
 from freshview.cli import main
@@ -308,3 +309,24 @@ def test_switches_of_the_compiler_are_shown(shell: Shell, script: Path) -> None:
 
 def test_an_unknown_strategy_is_refused(shell: Shell, script: Path) -> None:
     assert shell("explain", script, "--strategy", "fastest").code == 2
+
+
+def test_views_go_to_files_of_parquet_or_csv(shell: Shell, script: Path, tmp_path: Path) -> None:
+    done = shell("run", script, *HERE, "--out", f"parquet:{tmp_path / 'out'}")
+    assert (done.code, done.err) == (0, "")
+    assert parquet.read_table(tmp_path / "out" / "totals.parquet").to_pylist() == [
+        {"kind": None, "amount": 4},
+        {"kind": "tool", "amount": 8},
+    ]
+    for out in ("delta:x", "kafka:h:1/t"):
+        done = shell("run", script, *HERE, "--out", out)
+        assert done.code == 2
+        assert "is for Spark; leave out --engine" in done.err
+
+
+def test_a_script_without_views_says_so(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "none.sql"
+    path.write_text("CREATE STREAM s (a INT);")
+    done = shell("run", path, *HERE)
+    assert (done.code, done.out) == (2, "")
+    assert "declares no view" in done.err

@@ -137,7 +137,7 @@ def test_watching_shows_a_view_when_it_has_changed(typed: Typed) -> None:
 
 
 def test_names_are_completed(typed: Typed) -> None:
-    complete = Completer(typed.session.db)
+    complete = Completer(typed.session)
     assert [complete("re", i) for i in range(2)] == ["revenue", None]
     assert [complete("SEL", i) for i in range(2)] == ["SELECT", None]
     assert complete("\\ex", 0) == "\\explain"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from random import Random
 
@@ -10,9 +11,11 @@ import pytest
 
 from freshview.dataflow import Stream, count, from_sql, source, table, total
 from freshview.dataflow.plan.physical import show_topology
-from freshview.dataflow.plan.terms import BadPlan
+from freshview.dataflow.plan.terms import BadPlan, Join
+from freshview.dataflow.plan.theta_condition import Compared, Distance, local_conditions
 from freshview.draw.svg import show_svg
 from freshview.errors import AmbiguousName, BadRow, FreshviewError, UnknownName, UnsupportedSql
+from freshview.sql.terms import Name
 
 A = {"k": "int", "v": "int", "t": "int"}
 
@@ -143,6 +146,32 @@ def test_dates_and_timestamps() -> None:
     assert sorted(row[1] for row in flow.rows()) == late
 
 
+def test_days_are_not_microseconds() -> None:
+    """A bound between a date and a timestamp is none that a band has."""
+    plan = from_sql("""
+        CREATE STREAM a (d DATE NOT NULL);
+        CREATE STREAM b (ts TIMESTAMP NOT NULL);
+        CREATE VIEW v AS SELECT a.d, b.ts FROM a JOIN b
+          ON b.ts >= a.d + INTERVAL '1' DAY AND b.ts <= a.d + INTERVAL '2' DAY;
+    """)
+    first = date(2024, 1, 1)
+    stamps = [datetime(2024, 1, d, h) for d, h in ((1, 5), (2, 5), (3, 0), (3, 1))]
+    with plan.run(engine="reference") as flow:
+        flow.push({"a": [(first,)], "b": [(t,) for t in stamps]})
+        assert sorted(flow.rows()) == [(first, t) for t in stamps[1:3]]
+
+
+def test_a_bound_without_a_distance_ends_a_band() -> None:
+    join = pair(lambda a, b: (b.v >= a.v) & (b.v <= a.v + 5)).optimized().logical
+    assert isinstance(join, Join)
+    assert [c for c in local_conditions(join) if isinstance(c, Distance)] == [
+        Distance(Name("v", "a"), Name("v", "b"), 0, 5)
+    ]
+    one = pair(lambda a, b: b.v >= a.v).optimized().logical
+    assert isinstance(one, Join)
+    assert [type(c) for c in local_conditions(one)] == [Compared]
+
+
 def test_a_stream_beside_itself() -> None:
     (a,) = streams("a")
     flow = a.join(a.named("b"), lambda a, b: a.v < b.v).group_by(n=count()).run(joiners=2)
@@ -194,6 +223,29 @@ def test_half_of_a_batch_is_not_the_last_word() -> None:
         flow.push({"a": [(2, 3, 0)]})
 
 
+def pair(on: Callable[..., object]) -> Stream:
+    a, b = streams("a", "b")
+    return a.join(b, on)
+
+
+def near() -> Stream:
+    return pair(lambda a, b: (a.v <= b.v + 2) & (a.v >= b.v - 1))
+
+
+def test_a_join_by_ranges() -> None:
+    by_ranges = near().explain(ranges={"join": [10, 20]})
+    assert "<- a by range(a.v; 10, 20)" in by_ranges
+    assert "<- b by range(b.v; 10, 20)" in by_ranges
+    assert "join: join, 3 parts" in by_ranges
+    rng = Random(3)
+    rows = {name: [(k, rng.randrange(30), k) for k in range(60)] for name in "ab"}
+    with near().run(ranges={"join": [10, 20]}) as flow, near().run() as other:
+        assert flow.push(rows) == other.push(rows)
+        assert flow.metrics["join"].storage.keys() == {0, 1, 2}
+        assert Counter(flow.rows()) == Counter(other.rows())
+        assert flow.rows()
+
+
 REFUSED = {
     "a window over no time": (
         lambda: source("a", {"k": "int"}).group_by(n=count()).on_sliding_window(5),
@@ -216,6 +268,16 @@ REFUSED = {
     "a constant": (lambda: streams("a")[0].filter(lambda r: True), BadPlan, "rowwise"),
     "no delay": (lambda: source("a", A, time="t"), BadPlan, "how late"),
     "no joiners": (lambda: streams("a")[0].run(joiners=0), BadPlan, "one or more"),
+    "ranges of an equality": (
+        lambda: pair(lambda a, b: a.k == b.k).explain(ranges={"join": [3]}),
+        BadPlan,
+        "cannot go by ranges",
+    ),
+    "ranges of no join": (
+        lambda: near().run(ranges={"joint": [3]}),
+        BadPlan,
+        "no join is called 'joint'",
+    ),
     "outer joins": (
         lambda: from_sql("CREATE STREAM r (a INT); SELECT r.a FROM r LEFT JOIN r s ON r.a = s.a"),
         UnsupportedSql,

@@ -198,6 +198,7 @@ BAD = [
     ("fir(nothing, period => 5, taps => 1)", "there is no table, stream or view 'nothing'"),
     ("fir(readings, 5)", "expected a name but found '5'"),
     ("fir(readings, period = 5)", "the arguments of fir have names"),
+    ("fir(readings)", "fir has no arguments"),
     ("fir(readings, period => 5, period => 6)", "'period' is given twice"),
     ("ema(readings, alpha => 2)", "the alpha of an average cannot be 2"),
     ("sample(readings, period => 5)", "two events of the only group overlap"),

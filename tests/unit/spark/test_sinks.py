@@ -19,6 +19,7 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
+from freshview.durable import commit_log
 from freshview.durable.commit_log import Interrupted
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
@@ -558,11 +559,35 @@ def test_old_changes_are_dropped(make: Maker, monkeypatch: pytest.MonkeyPatch) -
     flow = make(changes=("totals",))
     for number in range(6):
         push(flow, number)
-    with pytest.raises(FreshviewError, match="they are kept from version 3 to 6"):
+    with pytest.raises(FreshviewError, match="they are kept from version 4 to 6"):
         flow.view("totals").changes(2)
     assert flow.view("totals").changes(4).num_rows == 4
     assert len(list((make.folder / "checkpoint" / "state" / "changes").iterdir())) == 3
     flow.stop()
+
+
+def test_one_who_stays_away_gets_the_net_change(
+    make: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept for it does not grow with the versions, but with what changed."""
+    monkeypatch.setattr(commit_log, "MOST", 3)
+    sink, flow = RecordingSink(), make()
+    flow.on_version("totals", sink, changes=True)
+    push(flow, 1)
+    flow.stop()
+    away = make()
+    for number in range(2, 14):
+        push(away, number)
+        kept = list((make.folder / "checkpoint" / "state" / "changes").iterdir())
+        assert len(kept) <= 6
+    away.stop()
+    back = make()
+    back.on_version("totals", sink, changes=True)
+    push(back, 14)
+    back.stop()
+    assert sink.versions == [1, 13, 14]
+    assert sink.total() == {("a", 7): 1, ("b", 7): 1}
+    assert sink.tables[1].num_rows == 3
 
 
 def test_a_subscriber_hears_of_changes_until_it_ends(make: Maker) -> None:

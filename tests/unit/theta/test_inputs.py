@@ -22,11 +22,13 @@ from freshview.temporal import (
     TupleCount,
 )
 from freshview.theta import (
+    Band,
     Comparison,
     Dynamic,
     Function,
     Metrics,
     Policy,
+    Ranged,
     Source,
     ThetaJoin,
     prometheus,
@@ -232,6 +234,15 @@ def test_times_that_windows_cannot_add_to_are_refused() -> None:
         (lambda: a_join(joiners=2.5), "on 2.5 joiners"),
         (lambda: a_join(output_time="last"), "use min or max"),
         (lambda: Policy(cap=0), "the cap is 0"),
+        (lambda: a_join(Comparison("k", "=", "k"), scheme=Ranged([1])), "equality do not go"),
+        (lambda: a_join(Comparison("k", "<", "k"), scheme=Ranged([1])), "only the rows of a band"),
+        (lambda: a_join(Band("k", "k", 0, 1), scheme=Ranged([1.5])), "ranges of ints cannot end"),
+        (lambda: a_join(Band("k", "k", 0, 1), scheme=Ranged([2, 1])), "do not ascend"),
+        (lambda: a_join(Band("k", "k", 0, 1), scheme=Ranged([1 << 63])), "beyond 64 bits"),
+        (
+            lambda: a_join(Band("k", "k", 0, 1), scheme=Ranged([1])).migrate(start(2)),
+            "ranges stay where they are",
+        ),
     ],
 )
 def test_options_that_mean_nothing_are_refused(build: Any, words: str) -> None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from freshview.calculus.builtin.entry import Entry, bad, entry
+from freshview.calculus.builtin.maths import int64
 from freshview.calculus.casts import to_date, to_timestamp
 from freshview.calculus.scalars import add_months
 from freshview.calculus.types import decimal
@@ -100,6 +101,18 @@ def trunc(day: date, unit: str) -> date | None:
             return day_of("trunc", days_of(day) - day.weekday())
         case _:
             return None
+
+
+def window_of_number(x: int, step: int, offset: int, back: int) -> int:
+    """Where the last window begins that a number is in, or one some steps before it."""
+    return int64("window", x - (x - offset) % step - back * step)
+
+
+def window_of_time(t: datetime, step: int, offset: int, back: int) -> datetime:
+    """The same of a moment; steps are in seconds, and counted from 1970."""
+    second = 1_000_000
+    start = window_of_number(micros_of(t), step * second, offset * second, back)
+    return moment("window", start)
 
 
 def date_trunc(unit: str, t: datetime) -> datetime | None:
@@ -233,6 +246,8 @@ ENTRIES: tuple[Entry, ...] = (
     entry("months_between", "timestamp, timestamp, [bool] -> double", months_between),
     entry("trunc", "date, string -> date?!", trunc),
     entry("date_trunc", "string, timestamp -> timestamp?!", date_trunc),
+    entry("window_of_time", "timestamp, long, long, long -> timestamp!", window_of_time),
+    entry("window_of_number", "long, long, long, long -> int!", window_of_number),
     entry("make_date", "int, int, int -> date!", make_date),
     entry(
         "make_timestamp make_timestamp_ntz make_timestamp_ltz",

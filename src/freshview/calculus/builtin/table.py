@@ -9,6 +9,7 @@ from freshview.calculus.builtin import (
     hashes,
     json_text,
     maths,
+    models,
     patterns,
     regex,
     text,
@@ -18,7 +19,10 @@ from freshview.calculus.builtin import (
 from freshview.calculus.builtin.entry import Entry
 from freshview.calculus.casts import REFUSING as CASTS_AND_MOVES
 
-FAMILIES = (text, regex, maths, bits, hashes, dates, patterns, zones, urls, formats, json_text)
+FAMILIES = (
+    *(text, regex, maths, bits, hashes, dates, patterns),
+    *(zones, urls, formats, json_text, models),
+)
 
 ENTRIES: tuple[Entry, ...] = tuple(e for family in FAMILIES for e in family.ENTRIES)
 

@@ -38,6 +38,7 @@ REAL = {
 PLAIN = {
     "bit_or_of": "({0} | {1})",
     "bit_count": "bit_count({0})",
+    "bit_pair": "bit_pair({0}, {1})",
     "shiftright": "shift_right({0}, {1})",
     "ascii": "text_ascii({0})",
     "bit_length": "(i64({0}.size) * 8)",
@@ -69,6 +70,8 @@ PARTIAL: dict[str, tuple[CppType, str]] = {
     "shiftrightunsigned": ("i64", "shift_right_unsigned({0}, {1}, out)"),
     "date_from_unix_date": ("i32", "date_of_days({0}, out)"),
     "trunc": ("i32", "trunc_date({0}, {1}, out)"),
+    "window_of_number": ("i64", "window_of({0}, {1}, {2}, {3}, out)"),
+    "window_of_time": ("i64", "window_of_time({0}, {1}, {2}, {3}, out)"),
     "date_trunc": ("i64", "trunc_time({0}, {1}, out)"),
 }
 """Functions that refuse some values."""
@@ -83,6 +86,10 @@ def builtin(text: Text) -> dict[str, Emit]:
         "log": lambda args, _: _log([convert(a, DOUBLE).text for a in args]),
         "sign": lambda args, _: f"sign_of({args[0].text})",
         "int_div": _whole_quotient,
+        **{
+            fn: _bits_of(fn, i)
+            for i, fn in enumerate(("bit_and_of_counts", "bit_or_of_counts", "bit_xor_of_counts"))
+        },
     }
 
 
@@ -105,6 +112,17 @@ def _partial(fn: str, kind: CppType, test: str, text: Text) -> Emit:
 
 def _log(args: list[str]) -> str:
     return f"log_of({args[0]})" if len(args) == 1 else f"log_to({', '.join(args)})"
+
+
+def _bits_of(fn: str, which: int) -> Emit:
+    """The bits of an aggregate; a group that is too large for the counts is a fault."""
+
+    def emit(args: list[Cpp], _: Type) -> str:
+        counts = "".join(f"{{{{{', '.join(a.text for a in args[1:])}}}}}")
+        test = f"bits_of_counts<{which}>({{0}}, {counts}, out)"
+        return partial_call(fn, "i64", args[:1], test)
+
+    return emit
 
 
 def _whole_quotient(args: list[Cpp], _: Type) -> str:

@@ -182,6 +182,18 @@ def open_each_group(s: EachGroup, scope: CppScope) -> Opened:
     return Opened((opener,), scope.with_row(s.row, entry_fields(t, s.row, s.row)), ("});",))
 
 
+def _begun(s: FirstRows, scope: CppScope) -> str:
+    """Whether an entry of the search stands before the rows that are walked through.
+
+    A walk backward begins at the last entry that passes the tests, one forward at the first.
+    """
+    if not s.ends:
+        return "return in;"
+    t = scope.tables[s.search.table]
+    holds = scope.with_row(s.row, entry_fields(t, "k", "k")).conditions(s.ends)
+    return f"return in && ({holds});" if s.descending else f"return in || !({holds});"
+
+
 def open_first_rows(s: FirstRows, scope: CppScope) -> Opened:
     """The first rows of a search, until enough of them are counted."""
     t, tree, entry = _tree(s.search, scope)
@@ -201,7 +213,8 @@ def open_first_rows(s: FirstRows, scope: CppScope) -> Opened:
     key = f"const {entry}& k"
     opener = (
         f"first_rows<{str(s.descending).lower()}, {s.nulls}>(e.arena, {tree}, {s.limit}, "
-        f"[&]({key}, bool in) {{ FR_VISIT(1); {_beyond(s.search, 'k', scope)} return in; }}, "
+        f"[&]({key}, bool in) {{ FR_VISIT(1); {_beyond(s.search, 'k', scope)} "
+        f"{_begun(s, scope)} }}, "
         f"[&]({key}) {{ (void)k; return {absent}; }}, "
         f"[&]({key}, const Sum_{t.name}& v) {{ {count} }}, "
         f"[&](const {entry}& {s.row}, i64 n{s.row}) {{"

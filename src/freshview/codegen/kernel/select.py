@@ -1,12 +1,13 @@
 """The rows of a block that pass the tests of its batch, as C++.
 
-Comparisons of whole numbers, dates and moments are made a line of a column at a time, and the other
-tests for those rows alone that pass them.
+Comparisons of whole numbers, dates and moments are made a line of a column at a time, and so are
+those of the sizes of texts that are to equal constants; the other tests for those rows alone that
+pass them.
 """
 
 from __future__ import annotations
 
-from freshview.calculus.terms import Cmp, Const, Expr, Op, Var
+from freshview.calculus.terms import Apply, Cmp, Const, Expr, Op, Var
 from freshview.codegen.cpp.compare import aligned
 from freshview.codegen.cpp.types import Cpp
 from freshview.codegen.kernel.rows import CHUNK, array_name, load_columns
@@ -33,21 +34,26 @@ def mark_rows(s: Batch, inside: CppScope) -> Lines:
             lined.setdefault((names, arrays), []).append(text)
         else:
             others.append(t)
+    columns = inside.relations[s.relation].columns
+    marking = [
+        f"marks, end - from, []({names}) {{ return {' & '.join(texts)}; }}, {arrays});"
+        for (names, arrays), texts in lined.items()
+    ]
+    sized = [
+        f"marks, end - from, {array_name(columns, j)} + from, {', '.join(map(str, sizes))});"
+        for j, sizes in filter(None, (_sizes(t, s) for t in others))
+    ]
+    calls = [*(("mark", x) for x in marking), *(("mark_sizes", x) for x in sized)]
     lines = [
         f"u8 marks[{CHUNK} + SPARE];",
-        *(
-            f"mark<{str(not n).lower()}>(marks, end - from,"
-            f" []({names}) {{ return {' & '.join(texts)}; }}, {arrays});"
-            for n, ((names, arrays), texts) in enumerate(lined.items())
-        ),
+        *(f"{name}<{str(not n).lower()}>({rest}" for n, (name, rest) in enumerate(calls)),
     ]
     if not others:
         return lines
-    columns = inside.relations[s.relation].columns
     return [
         *lines,
         f"for (i64 {s.row} = from; {s.row} < end; {s.row}++) {{",
-        *([f"  if (!marks[{s.row} - from]) continue;"] if lined else []),
+        *([f"  if (!marks[{s.row} - from]) continue;"] if calls else []),
         *indented(load_columns((If(tuple(others), ()),), s.row, columns)),
         f"  marks[{s.row} - from] = {_all_of(others, inside)};",
         "}",
@@ -93,6 +99,22 @@ def _mark(t: Holds, s: Batch, inside: CppScope) -> tuple[str, str, str] | None:
     names = ", ".join(f"auto {inside.look(f'{s.row}.c{j}').text}" for j in read)
     arrays = ", ".join(f"{array_name(columns, j)} + from" for j in read)
     return names, arrays, text
+
+
+def _sizes(t: Holds, s: Batch) -> tuple[int, list[int]] | None:
+    """A column of texts that is to equal one of some constants, and how many bytes these have."""
+    match t.value:
+        case Cmp("=", Var(name), Const() as other) | Cmp("=", Const() as other, Var(name)):
+            wanted: tuple[Expr, ...] = (other,)
+        case Apply("in", (Var(name), *others)):
+            wanted = tuple(others)
+        case _:
+            return None
+    texts = [x.value for x in wanted if isinstance(x, Const) and isinstance(x.value, str)]
+    row, _, column = name.partition(".c")
+    if len(texts) < len(wanted) or row != s.row or not column:
+        return None
+    return int(column), sorted({len(text.encode()) for text in texts})
 
 
 def _plain(e: Expr) -> bool:

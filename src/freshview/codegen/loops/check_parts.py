@@ -118,10 +118,10 @@ class Parts:
     # -- tests -------------------------------------------------------------------------------------
 
     def chosen(self, tests: Iterable[Test], seen: Visible) -> None:
-        """Tests that choose the rows of a batch."""
+        """Tests that choose the rows of a batch, or where a walk begins."""
         for t in tests:
             if not isinstance(t, Holds):
-                raise ProgramProblem("rows of a batch are chosen by conditions on their values")
+                raise ProgramProblem("rows are chosen here by conditions on their values")
             self._test(t, seen)
 
     def tests(self, tests: Iterable[Test], seen: Visible) -> None:
@@ -191,4 +191,6 @@ class Parts:
                 raise ProgramProblem(f"'{s.others}' has {len(others.keys)} keys")
         if len(s.search.known) == len(s.search.sorts):
             raise ProgramProblem("every column of the order is known: none is the first")
+        entry = entry_fields(t, s.search.sorts)
+        self.chosen(s.ends, self.at_hand(seen, t.name).row(s.row, entry))
         return t

@@ -311,8 +311,8 @@ class _Reader(Parts):
             others = self.name()
             self.tokens.expect("by")
             wanted = read_columns(self.tokens)
-        body = self.block()
-        return FirstRows(row, search, limit, descending, nulls, payload, once, body, others, wanted)
+        ends, how = self.begins(), (limit, descending, nulls, payload, once)
+        return FirstRows(row, search, *how, self.block(), others, wanted, ends)
 
     def choose(self) -> Stmt:
         limit, row = self.number(), self.name()

@@ -144,6 +144,10 @@ class Parts:
 
     # -- tests -------------------------------------------------------------------------------------
 
+    def begins(self) -> tuple[Test, ...]:
+        """Take the tests of where a walk begins, if it says so."""
+        return self.tests() if self.tokens.accept("from") else ()
+
     def tests(self) -> tuple[Test, ...]:
         """Take tests that have to hold together."""
         if self.tokens.accept("always"):

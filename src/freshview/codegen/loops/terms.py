@@ -244,7 +244,8 @@ class EachGroup:
 class FirstRows:
     """The first rows of a search, until `limit` of them are counted: `row.n` of each entry.
 
-    `others` is a transient table of one payload whose numbers are added to the entries'.
+    `others` is a transient table of one payload whose numbers are added to the entries'. The walk
+    begins where the tests `ends` of an entry hold: those behind it in the walk all pass them.
     """
 
     row: str
@@ -257,6 +258,7 @@ class FirstRows:
     body: Block
     others: str = ""
     wanted: Columns = ()
+    ends: tuple[Test, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,7 +315,8 @@ def _access(
             nulls = f" nulls {s.nulls}" if s.nulls != "as_sorted" else ""
             count = f"first {s.limit} of p{s.payload}{' once' * s.once}"
             end = f"{' backward' * s.descending}{nulls}{others}"
-            return f"{count} {row} in {_search(s.search)}{end}"
+            begins = f" from {_tests(s.ends)}" if s.ends else ""
+            return f"{count} {row} in {_search(s.search)}{end}{begins}"
         case FirstOfGroups(_, table, groups, order, limit):
             by = f" by {show_columns(groups)}" if groups else ""
             ordered = f" sorted {', '.join(map(_order, order))}" if order else ""

@@ -127,6 +127,30 @@ def all_names_read(block: Iterable[Stmt]) -> frozenset[str]:
     return frozenset[str]().union(*(names_read(s) for s in statements(block)))
 
 
+def mentioned(x: object) -> Iterator[str]:
+    """The names of locals and rows that a node has anywhere, those that it introduces included.
+
+    >>> from freshview.calculus.terms import Var
+    >>> from freshview.codegen.loops.effects import Tally
+    >>> sorted(mentioned(Tally((Var("r1.k0"), Var("x")))))
+    ['r1', 'x']
+    """
+    if isinstance(x, TermNode):
+        yield from (name.partition(".")[0] for name in free(cast("Expr", x)))
+    elif isinstance(x, tuple):
+        for item in x:
+            yield from mentioned(item)
+    elif is_part(x):
+        for name in field_names(x):
+            old = getattr(x, name)
+            if name == "turns":
+                yield from old
+            elif isinstance(old, str):
+                yield from [old] if name in REFERRING else []
+            else:
+                yield from mentioned(old)
+
+
 def renamed(x: T, names: Mapping[str, str]) -> T:
     """The same with other names of locals, inside its blocks, too.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from freshview.calculus.build import add, addends, const, factors, is_zero
 from freshview.calculus.scope import ins, outs
 from freshview.calculus.terms import Cmp, Exists, Expr, Order, Top, Var, View
+from freshview.calculus.trend import side
 from freshview.calculus.types import INT
 from freshview.codegen.layout.terms import Sort, Table
 from freshview.codegen.loops.parts import Holds, Missing, Test
@@ -49,6 +50,8 @@ class Choice:
     groups: tuple[str, ...]
     order: tuple[Order, ...]
     """Of all the variables of the atom that are neither bound nor groups."""
+    ends: tuple[Cmp, ...] = ()
+    """Tests of the first variable of the order: where they hold, the walk begins."""
 
 
 def first_rows_of(e: Top, bound: Set[str]) -> Choice | None:
@@ -65,15 +68,25 @@ def first_rows_of(e: Top, bound: Set[str]) -> Choice | None:
     parts = addends(e.body)
     for i, part in enumerate(parts):
         tests = tuple(f for f in factors(part) if isinstance(f, Cmp) and ins(f) <= bound)
-        others = [f for f in factors(part) if f not in tests]
+        ends = tuple(
+            f for f in factors(part) if isinstance(f, Cmp) and order and _begins(f, order[0], bound)
+        )
+        others = [f for f in factors(part) if f not in tests and f not in ends]
         head = others[0] if len(others) == 1 else None
         atom = head.body if isinstance(head, Exists) else head
         rest = add(*parts[:i], *parts[i + 1 :])
         if not isinstance(atom, View) or atom.inputs or len(set(atom.vars)) < len(atom.vars):
             continue
         if set(atom.vars) - bound == wanted and order and (is_zero(rest) or not groups):
-            return Choice(atom, atom is not head, tests, rest, groups, order)
+            return Choice(atom, atom is not head, tests, rest, groups, order, ends)
     return None
+
+
+def _begins(f: Cmp, first: Order, bound: Set[str]) -> bool:
+    """Whether a test of the first variable holds, in the order, from some value on."""
+    if ins(f) <= bound or not ins(f) <= {first.var, *bound}:
+        return False
+    return side(f, {first.var: 1}) == (-1 if first.descending else 1)
 
 
 def lower_first_rows(
@@ -88,6 +101,9 @@ def lower_first_rows(
     table = terms.layout.tables[place.table]
     sorts = _sorts(c, terms)
     if sorts is None or table.transient:
+        return None
+    first = terms.layout.key_type(c.atom.name, c.atom.vars.index(c.order[0].var))
+    if c.ends and (first.nullable or first.kind in ("string", "null", "ring")):
         return None
     if not is_zero(c.rest) and table.determining is not None:
         return None  # rows are then not found by all of their keys
@@ -129,10 +145,11 @@ def _walk(
 
     def first(known: Known) -> list[Stmt]:
         row = terms.names.fresh("entry")
+        ends = _ends(terms, c, search, row, inner)
         # A variable that is bound outside, but is not a key, is tested after the choice.
         columns = [search.local(row, v) for v in names]
         body = terms.bind(names, columns, env, m.times(Var(f"{row}.n"), INT), k)
-        return [_first(e, c, search, known, row, tuple(body))]
+        return [_first(e, c, search, known, row, tuple(body), ends=ends)]
 
     def begin(known: Known) -> list[Stmt]:
         if not c.groups:
@@ -154,6 +171,7 @@ def _first(
     body: tuple[Stmt, ...],
     others: str = "",
     wanted: tuple[int, ...] = (),
+    ends: tuple[Holds, ...] = (),
 ) -> FirstRows:
     first = c.order[0]
     odd = search.type(first.var).nullable and first.nulls_first == first.descending
@@ -168,7 +186,16 @@ def _first(
         body,
         others,
         wanted,
+        ends,
     )
+
+
+def _ends(
+    terms: TermLowering, c: Choice, search: IndexSearch, row: str, inner: Bound
+) -> tuple[Holds, ...]:
+    """The tests by which the walk begins, of an entry."""
+    first = c.order[0].var
+    return tuple(terms.test(t, {**inner, first: search.local(row, first)}) for t in c.ends)
 
 
 def _choose_among(
@@ -201,29 +228,35 @@ def _choose_among(
     r = within.names.fresh("entry")
     entry_keys = [search.local(r, v).value for v in names]
     wanted = tuple(search.column(v) for v in names)
-    walked: Stmt = _first(e, c, search, known, r, put(r, entry_keys, "n"), others.name, wanted)
+    body_of_entry = put(r, entry_keys, "n")
+    ends = _ends(within, c, search, r, inner)
+    walked: Stmt = _first(e, c, search, known, r, body_of_entry, others.name, wanted, ends)
     if held_by_atom:
         walked = If(held_by_atom, (walked,))
-    alone = _alone(search, held_by_atom, known, others, names, within, put)
+    alone = _alone(c, search, held_by_atom, known, others, names, within, inner, put)
     body = (*before, walked, alone)
     chosen = first_of_groups(terms, e, rows, names, env, m, k)
     return [collect, Collect(rows.name, rows, body), *chosen]
 
 
 def _alone(
+    c: Choice,
     search: IndexSearch,
     held_by_atom: tuple[Test, ...],
     known: Known,
     others: Table,
     names: list[str],
     within: TermLowering,
+    inner: Bound,
     put: Callable[[str, list[Expr], str], tuple[Stmt, ...]],
 ) -> Stmt:
-    """The other rows that the index has no entry for."""
+    """The other rows that the walk through the index does not meet."""
     r = within.names.fresh("row")
     columns = [x.value for x in columns_of(r, others)]
     by_column = {search.column(v): columns[i] for i, v in enumerate(names)} | dict(known)
     whole = tuple(by_column[i] for i in range(len(search.table.keys)))
-    missing = Missing(search.table.name, whole, held_by_atom)
+    met = {**inner, c.order[0].var: columns_of(r, others)[names.index(c.order[0].var)]}
+    held = (*held_by_atom, *(within.test(t, met) for t in c.ends))
+    missing = Missing(search.table.name, whole, held)
     number = Holds(Cmp(">", Var(f"{r}.p0"), const(0)))
     return Scan(r, others.name, (If((number, missing), put(r, columns, "p0")),))

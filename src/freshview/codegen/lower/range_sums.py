@@ -78,7 +78,7 @@ def _summed(
 ) -> list[Stmt]:
     """The sum over a range; where a map may have negative entries, by loops if it has."""
     guards = dict.fromkeys(_no_negative(terms, v) for v in r.conditions.positive)
-    summed = _outside(terms, e, r, terms.inside(e.keys, e.body, env), env, m, k)
+    summed = _outside(terms, e, r, terms.inside(e.keys, e.body, env), env, m, k, last)
     if not guards:
         return summed
     tests = tuple(guards)
@@ -91,30 +91,39 @@ def lower_band(
 ) -> list[Stmt] | None:
     """A walk through the rows of a map between two ends, by an ordered index; None if it is none.
 
-    Rows between one end and nothing are likely many: to walk through all of them is as quick.
+    Rows between one end and nothing are likely many: to walk through all of them is as quick. Where
+    some key is known, a hash index finds the few rows that have it.
     """
     factor, rest = factors[at], factors[:at] + factors[at + 1 :]
     atom = factor.body if isinstance(factor, Exists) else factor
-    if not isinstance(atom, View) or atom.inputs or len(atom.vars) != 1 or atom.vars[0] in env:
+    if not isinstance(atom, View) or atom.inputs or env.keys() & set(atom.vars):
         return None
-    [x] = atom.vars
     table = terms.layout.table(atom.name)
-    if not _sortable(terms.layout.key_type(atom.name, 0)) or table.transient:
+    if table.transient or _holds_elements(table) or len(set(atom.vars)) < len(atom.vars):
         return None
-    if _holds_elements(table):
+    r = next((r for x in atom.vars if (r := _band(terms, atom, x, rest, env))), None)
+    if r is None:
+        return None
+    left = [f for f in rest if f not in r.conditions.up and f not in r.conditions.down]
+
+    def leave(b: Bound, n: Count) -> list[Stmt]:
+        return terms.product(left, b, m if atom is not factor else n, k, False)
+
+    return _walk(terms, r, (), env, m, leave, shown=r.atom.vars)
+
+
+def _band(
+    terms: TermLowering, atom: View, x: str, rest: list[Expr], env: Bound
+) -> RangeTerm | None:
+    """The rows of a map with a value of x between two ends, if tests give both."""
+    if not _sortable(terms.layout.key_type(atom.name, atom.vars.index(x))):
         return None
     tests = [f for f in rest if isinstance(f, Cmp) and x in ins(f) and ins(f) <= {x, *env}]
     sides = [c for f in tests if (c := conditions(x, [f]))]
     ends = Conditions([e for c in sides for e in c.up], [e for c in sides for e in c.down])
     if not (ends.up and ends.down):
         return None
-    left = [f for f in rest if f not in ends.up and f not in ends.down]
-    r = RangeTerm(atom, x, (), [], ends)
-
-    def leave(b: Bound, n: Count) -> list[Stmt]:
-        return terms.product(left, b, m if atom is not factor else n, k, False)
-
-    return _walk(terms, r, (), env, m, leave)
+    return RangeTerm(atom, x, tuple(v for v in atom.vars if v != x), [], ends)
 
 
 def _no_negative(terms: TermLowering, v: View) -> NoNegative:
@@ -123,7 +132,14 @@ def _no_negative(terms: TermLowering, v: View) -> NoNegative:
 
 
 def _outside(
-    terms: TermLowering, e: Sum, r: RangeTerm, inner: Bound, env: Bound, m: Count, k: Next
+    terms: TermLowering,
+    e: Sum,
+    r: RangeTerm,
+    inner: Bound,
+    env: Bound,
+    m: Count,
+    k: Next,
+    last: bool,
 ) -> list[Stmt]:
     """First the factors that do not depend on x, then the range."""
 
@@ -131,15 +147,20 @@ def _outside(
         return k({**env, **{v: b[v] for v in outs(e)}}, n)
 
     return terms.product(
-        list(r.outside), inner, m, lambda b, n: _add_up(terms, r, b, n, leave), False
+        list(r.outside), inner, m, lambda b, n: _add_up(terms, r, b, n, leave, last), False
     )
 
 
-def _add_up(terms: TermLowering, r: RangeTerm, env: Bound, m: Count, k: Next) -> list[Stmt]:
+def _add_up(
+    terms: TermLowering, r: RangeTerm, env: Bound, m: Count, k: Next, last: bool
+) -> list[Stmt]:
     """The sum over the range, for each group if there are groups."""
     fixed = tuple(v for v in r.atom.vars if v in env)
     if r.groups and _is_one_each(terms, r, fixed):
-        return _walk(terms, r, fixed, env, m, k)
+        return _walk(terms, r, fixed, env, m, k, shown=r.groups)
+    if r.groups and not fixed and last and r.conditions.up and r.conditions.down:
+        # Between two ends are few rows, and what is written of a group adds up.
+        return _walk(terms, r, fixed, env, m, k, shown=r.atom.vars)
     search = _search(terms, r, fixed, r.groups, (r.x,))
 
     def summed(known: Known, b: Bound, turns: tuple[str, ...]) -> list[Stmt]:
@@ -162,7 +183,14 @@ def _add_up(terms: TermLowering, r: RangeTerm, env: Bound, m: Count, k: Next) ->
 
 
 def _walk(
-    terms: TermLowering, r: RangeTerm, fixed: tuple[str, ...], env: Bound, m: Count, k: Next
+    terms: TermLowering,
+    r: RangeTerm,
+    fixed: tuple[str, ...],
+    env: Bound,
+    m: Count,
+    k: Next,
+    *,
+    shown: tuple[str, ...],
 ) -> list[Stmt]:
     """The entries of the range one by one, where each of them is a group, or has to be seen."""
     search = _search(terms, r, fixed, (), (r.x, *r.groups))
@@ -170,9 +198,9 @@ def _walk(
     def begin(known: Known) -> list[Stmt]:
         of = _ends(terms, r, search, known, (), env)
         row = terms.names.fresh("entry")
-        seen = {v: search.local(row, v) for v in r.groups or (r.x,)}
+        seen = {v: search.local(row, v) for v in shown}
         body = _leave(terms, r, row, {**env, **seen}, m, k)
-        return [Walk(row, of, tuple(body), grouped=bool(r.groups))]
+        return [Walk(row, of, tuple(body), grouped=r.x not in shown)]
 
     return search.begin(terms, env, begin)
 

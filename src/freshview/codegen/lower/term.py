@@ -139,6 +139,10 @@ class Terms(TermLowering):
         factor, rest = factors[at], factors[:at] + factors[at + 1 :]
 
         def go_on() -> list[Stmt]:
+            if self._chooses(factor, factors, env):
+                definition, value = self.total(factor, env)
+                body = self.product(rest, env, counted(m, value), k, last)
+                return [definition, If((There(value.value),), tuple(body))]
             return self.emit(
                 factor, env, m, lambda b, n: self.product(rest, b, n, k, last), last and not rest
             )
@@ -156,7 +160,16 @@ class Terms(TermLowering):
         )
         alone = (i for i, f in enumerate(factors) if _stands_alone(f, env))
         lifts = (i for i, f in enumerate(factors) if _is_lifting(f) and ins(f) <= env.keys())
-        return next(tests, next(lifts, next(alone, 0)))
+        choosing = (i for i, f in enumerate(factors) if self._chooses(f, factors, env))
+        return next(tests, next(lifts, next(choosing, next(alone, 0))))
+
+    def _chooses(self, e: Expr, factors: list[Expr], env: Bound) -> bool:
+        """Whether a factor is a sum that may well be empty, and costs little beside another one."""
+        if not self.passes.guard or not _is_choice(e, env) or any(map(may_refuse, factors)):
+            return False
+        if self.payload(e, env).kind == "ring":
+            return False
+        return any(f is not e and _reads(f) > 1 for f in factors)
 
     def _guarded(self, e: Expr, env: Bound, then: Callable[[], list[Stmt]]) -> list[Stmt]:
         """Where a value is not zero: what stands behind it must not see other rows."""
@@ -196,6 +209,23 @@ def _is_difference(e: Add) -> bool:
 def _is_lifting(e: Expr) -> bool:
     """Whether a factor lifts a value into a ring: those of one row are lifted together."""
     return isinstance(e, Apply) and bool(e.ring)
+
+
+def _reads(e: Expr) -> int:
+    """How many tables a term looks into."""
+    return sum(isinstance(x, View | Rel) for x in subterms(e))
+
+
+def _is_choice(e: Expr, env: Bound) -> bool:
+    """Whether a sum is over rows of one table, by a bound column, of which tests choose some."""
+    if not (isinstance(e, Sum) and ins(e) <= env.keys() and outs(e) <= env.keys()):
+        return False
+    parts = e.body.factors if isinstance(e.body, Mul) else (e.body,)
+    rows = [f for f in parts if isinstance(f, View | Rel)]
+    tests = [f for f in parts if isinstance(f, Cmp)]
+    if len(rows) != 1 or not tests or len(rows) + len(tests) != len(parts):
+        return False
+    return any(v in env for v in rows[0].vars)
 
 
 def _stands_alone(e: Expr, env: Bound) -> bool:

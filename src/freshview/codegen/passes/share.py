@@ -13,8 +13,10 @@ from typing import Any
 from freshview.codegen.loops.terms import (
     Block,
     Collect,
+    Definition,
     Group,
     Range,
+    RangeSum,
     Scope,
     Stmt,
     Turn,
@@ -24,11 +26,16 @@ from freshview.codegen.loops.walk import (
     is_definition,
     is_scope,
     map_blocks,
+    mentioned,
     renamed,
+    statements,
     with_body,
 )
 
 Renaming = dict[str, str]
+
+COLLECTED = "collected"
+"""In the place of the names of tables that a block has filled."""
 
 
 @dataclass
@@ -49,27 +56,49 @@ def share(block: Block) -> Block:
 
 def _insert(items: list[_Item], block: Iterable[Stmt], names: Renaming) -> None:
     names = dict(names)
-    after = 0
+    defined: dict[str, int] = {}
     for s in block:
         if is_definition(s):
-            after = max(after, _define(items, s, names))
+            _define(items, s, names, defined)
         elif is_scope(s):
-            _enter(items, s, names, after)
+            _enter(items, s, names, _behind(s, names, defined))
         else:
             items.append(_Item(renamed(s, names), None))
 
 
-def _define(items: list[_Item], s: Stmt, names: Renaming) -> int:
-    """Where the local of a definition is defined: maybe it is already."""
-    s = map_blocks(renamed(s, names), share)
-    key = None if isinstance(s, Collect | Turn) else _anonymous(s, ["name"])
-    if key is not None:
-        for i, item in enumerate(items):
-            if item.key == key:
-                names[s.name] = item.statement.name  # type: ignore[union-attr]
-                return i
-    items.append(_Item(s, key))
-    return len(items) - 1
+def _define(items: list[_Item], s: Definition, names: Renaming, defined: dict[str, int]) -> None:
+    """Define a local, if it is not defined already, and note where."""
+    new = map_blocks(renamed(s, names), share)
+    key = _known_by(new)
+    at = next((i for i, item in enumerate(items) if key and item.key == key), len(items))
+    if at == len(items):
+        items.append(_Item(new, key))
+    else:
+        names.update(zip(_names(s), _names(items[at].statement), strict=True))
+    if isinstance(s, Collect):
+        defined[COLLECTED] = at
+    elif not isinstance(s, Turn):  # they come first
+        defined[names.get(s.name, s.name)] = at
+
+
+def _known_by(s: Stmt) -> Any:
+    """What a definition does, whatever it and the turns that are its own are called."""
+    if isinstance(s, Collect | Turn):
+        return None
+    if isinstance(s, RangeSum):
+        s = replace(s, range=replace(s.range, turns=("",) * len(s.range.turns)))
+    return _anonymous(s, ["name"])
+
+
+def _names(s: Any) -> tuple[str, ...]:
+    """A definition's name, and those of its own turns."""
+    return (s.name, *s.range.turns) if isinstance(s, RangeSum) else (s.name,)
+
+
+def _behind(s: Scope, names: Renaming, defined: dict[str, int]) -> int:
+    """The last definition that a scope may need; collected tables go by names of their own."""
+    needed = (defined.get(names.get(name, name), 0) for name in mentioned(s))
+    return max(needed, default=0) if COLLECTED not in defined else max(defined.values())
 
 
 def _enter(items: list[_Item], s: Scope, names: Renaming, after: int) -> None:
@@ -107,7 +136,15 @@ def _introduced(s: Stmt) -> list[str]:
 
 
 def _frozen(items: Iterable[_Item]) -> Block:
-    return tuple(
+    """The block, turns first."""
+    inside = [
         with_body(i.statement, _frozen(i.inside)) if is_scope(i.statement) else i.statement
         for i in items
-    )
+    ]
+    used = {turn for s in statements(inside) for turn in _turns(s)}
+    turns = (s for s in inside if isinstance(s, Turn) and s.name in used)
+    return (*turns, *(s for s in inside if not isinstance(s, Turn)))
+
+
+def _turns(s: Stmt) -> tuple[str, ...]:
+    return s.range.turns if isinstance(s, RangeSum | Walk) else ()

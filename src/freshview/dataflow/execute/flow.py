@@ -89,7 +89,7 @@ class Flow:
             is_last = c is topology.components[-1]
             step = _Step(c, plan)
             if step.component.kind == "join":
-                step.join = JoinNode(step.join_plan, c.name, c.parallelism, make(c.name))
+                step.join = JoinNode(step.join_plan, c, make(c.name))
             elif step.component.kind == "groups":
                 step.groups = GroupsNode(step.head, engine, columns, is_last=is_last)
             self._steps.append(step)

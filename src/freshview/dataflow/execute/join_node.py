@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from freshview.calculus.rows import Row
 from freshview.calculus.types import DOUBLE, INT
 from freshview.dataflow.execute.layout import Change, Layout
 from freshview.dataflow.execute.row_operators import Select, row_type
+from freshview.dataflow.plan.physical import Component
 from freshview.dataflow.plan.scalars import ROWS, labels, select
 from freshview.dataflow.plan.terms import Field, Join, Plan, Test
 from freshview.dataflow.plan.theta_condition import (
@@ -26,7 +28,7 @@ from freshview.sql.terms import Item, Literal, Scalar
 from freshview.temporal import FullHistory, Stamps, TupleCount, Window
 from freshview.temporal import joins as in_window
 from freshview.temporal.terms import Time, Times
-from freshview.theta import Band, Comparison, Function, Metrics, Source, ThetaJoin
+from freshview.theta import Band, Comparison, Function, Metrics, Ranged, Source, ThetaJoin
 from freshview.theta.local.predicate import Condition as ThetaCondition
 
 LATEST = "latest"
@@ -39,17 +41,18 @@ Make = Callable[..., ThetaJoin]
 class JoinNode:
     """Two sides, the theta join between them, and what is left to ask of its pairs."""
 
-    def __init__(self, p: Join, name: str, joiners: int, make: Make) -> None:
+    def __init__(self, p: Join, at: Component, make: Make) -> None:
         self.plan = p
         self.layout = Layout.of(p)
         conditions = local_conditions(p)
         self._left = _Side(p.left, "left", conditions)
         self._right = _Side(p.right, "right", conditions)
         on = [_theta(c, p, self._left, self._right) for c in conditions]
-        window = self._window()
-        self.theta = make(
-            self._left.source, self._right.source, on, name=name, joiners=joiners, window=window
-        )
+        both = self._left.source, self._right.source
+        common: dict[str, Any] = {"name": at.name, "window": self._window()}
+        if at.bounds is not None:
+            common["scheme"] = Ranged(at.bounds)
+        self.theta = make(*both, on, joiners=at.parallelism, **common)
 
     @property
     def metrics(self) -> Metrics:

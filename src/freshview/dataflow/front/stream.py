@@ -11,7 +11,7 @@ from freshview.dataflow.execute.flow import Flow, maker
 from freshview.dataflow.front.values import SymbolicRow, Value, computed, count, items
 from freshview.dataflow.plan import build
 from freshview.dataflow.plan.optimize import optimize
-from freshview.dataflow.plan.physical import Topology, components, show_topology
+from freshview.dataflow.plan.physical import Ranges, Topology, components, show_topology
 from freshview.dataflow.plan.picture import html_of, picture
 from freshview.dataflow.plan.rename_tables import rename_tables
 from freshview.dataflow.plan.terms import Aggregate, BadPlan, Condition, Join, Plan, Scan, Test
@@ -133,15 +133,27 @@ class Stream:
         """The logical plan after all the rules."""
         return Stream(optimize(self.logical, sizes or {})[-1][1])
 
-    def physical(self, *, joiners: int = 4, sizes: Mapping[str, float] | None = None) -> Topology:
+    def physical(
+        self,
+        *,
+        joiners: int = 4,
+        sizes: Mapping[str, float] | None = None,
+        ranges: Ranges | None = None,
+    ) -> Topology:
         """The components that would run it, and what flows between them."""
-        return components(self.optimized(sizes).logical, sizes or {}, joiners)
+        return components(self.optimized(sizes).logical, sizes or {}, joiners, ranges)
 
-    def explain(self, *, joiners: int = 4, sizes: Mapping[str, float] | None = None) -> str:
+    def explain(
+        self,
+        *,
+        joiners: int = 4,
+        sizes: Mapping[str, float] | None = None,
+        ranges: Ranges | None = None,
+    ) -> str:
         """The logical plan after each rule that changes it, and the physical plan."""
         steps = optimize(self.logical, sizes or {})
         parts = [f"== {title}\n{show_plan(p)}" for title, p in steps]
-        topology = self.physical(joiners=joiners, sizes=sizes)
+        topology = self.physical(joiners=joiners, sizes=sizes, ranges=ranges)
         return "\n\n".join([*parts, f"== components\n{show_topology(topology)}"])
 
     def picture(self, *, joiners: int = 4, sizes: Mapping[str, float] | None = None) -> Drawing:
@@ -158,6 +170,7 @@ class Stream:
         *,
         joiners: int = 4,
         sizes: Mapping[str, float] | None = None,
+        ranges: Ranges | None = None,
         spark: Any = None,
         master: str | None = None,
         checkpoint: str | Path | None = None,
@@ -166,9 +179,10 @@ class Stream:
         """Start it: in this process, or with its joins on Spark if a session or a master is given.
 
         `joiners` are shared out among the joins, and `sizes` tells how many rows streams may have.
+        `ranges` say by the name of a join where the ranges of its band end, if its rows go by them.
         """
         plan = self.optimized(sizes).logical
-        topology = components(plan, sizes or {}, joiners)
+        topology = components(plan, sizes or {}, joiners, ranges)
         joins = maker(spark, master, checkpoint)
         return Flow(plan, topology, joins, engine, fields(self.logical))
 

@@ -5,20 +5,20 @@
     groups   the view of the groups, or of the rows where there are none, kept by deltas
 
 An operator that looks at one row at a time stays with the component that its rows come from. Rows
-are partitioned between components only: at random from outside, by a key or by a grid to joiners,
-and to one place for groups.
+are partitioned between components only: at random from outside, by a key, by a grid or by ranges to
+joiners, and to one place for groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from freshview.dataflow.plan.estimate import rows
 from freshview.dataflow.plan.terms import Aggregate, BadPlan, Join, Plan, Scan
-from freshview.dataflow.plan.text import show_condition, show_node
-from freshview.dataflow.plan.theta_condition import is_equality
+from freshview.dataflow.plan.text import show_condition, show_node, show_scalar
+from freshview.dataflow.plan.theta_condition import Distance, is_equality, local_conditions
 from freshview.dataflow.plan.walk import inputs
 
 Kind = Literal["source", "join", "groups"]
@@ -53,6 +53,17 @@ class ByGrid:
 
 
 @dataclass(frozen=True, slots=True)
+class ByRange:
+    """Rows go to the range of their value, those of the left side to all ranges that they reach."""
+
+    column: str
+    bounds: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return f"range({self.column}; {', '.join(f'{b:g}' for b in self.bounds)})"
+
+
+@dataclass(frozen=True, slots=True)
 class ToOne:
     """All rows go to one place."""
 
@@ -60,7 +71,9 @@ class ToOne:
         return "one place"
 
 
-Partitioning: TypeAlias = AtRandom | ByHash | ByGrid | ToOne
+Partitioning: TypeAlias = AtRandom | ByHash | ByGrid | ByRange | ToOne
+Ranges: TypeAlias = Mapping[str, Sequence[float]]
+"""By the name of a join: where the ranges of its band end, for those that go by ranges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,8 @@ class Component:
     inputs: tuple[Edge, ...]
     parallelism: int
     words: tuple[str, ...]
+    bounds: tuple[float, ...] | None = None
+    """Where ranges end, for a join whose rows go by ranges."""
 
     @property
     def top(self) -> Plan:
@@ -95,12 +110,20 @@ class Topology:
     components: tuple[Component, ...]
 
 
-def components(p: Plan, sizes: Mapping[str, float], joiners: int) -> Topology:
-    """The physical plan of a logical one, with `joiners` for all its joins together."""
+def components(
+    p: Plan, sizes: Mapping[str, float], joiners: int, ranges: Ranges | None = None
+) -> Topology:
+    """The physical plan of a logical one, with `joiners` for all its joins together.
+
+    A join of `ranges` has one joiner a range instead.
+    """
     if not isinstance(joiners, int) or isinstance(joiners, bool) or joiners < 1:
         raise BadPlan(f"a plan cannot run on {joiners!r} joiners", instead="give one or more")
-    builder = _Builder(p, sizes, joiners)
+    builder = _Builder(p, sizes, joiners, ranges or {})
     last = builder.component(p)
+    unknown = sorted(set(ranges or {}) - {c.name for c in builder.done if c.kind == "join"})
+    if unknown:
+        raise BadPlan(f"no join is called '{unknown[0]}'", instead="see the names in explain()")
     if last.kind != "groups" or len(last.operators) > 1:
         edges = (Edge(last.name, ToOne()),)
         builder.add(Component("result", "groups", (), edges, 1, ("the rows, kept by deltas",)))
@@ -110,8 +133,9 @@ def components(p: Plan, sizes: Mapping[str, float], joiners: int) -> Topology:
 class _Builder:
     """The walk over a plan, with the components so far."""
 
-    def __init__(self, p: Plan, sizes: Mapping[str, float], joiners: int) -> None:
+    def __init__(self, p: Plan, sizes: Mapping[str, float], joiners: int, ranges: Ranges) -> None:
         self.sizes = sizes
+        self.ranges = ranges
         self.done: list[Component] = []
         work = {id(j): _work(j, sizes) for j in _joins(p)}
         self.parts = share(joiners, work)
@@ -152,7 +176,9 @@ class _Builder:
                 return new
 
     def _join(self, p: Join, left: str, right: str) -> Component:
-        parts = self.parts[id(p)]
+        name, parts = self._name("join"), self.parts[id(p)]
+        if name in self.ranges:
+            return _by_ranges(p, name, left, right, tuple(self.ranges[name]))
         keys = [c for c in p.on if is_equality(c, p)]
         edges: tuple[Edge, ...]
         if parts == 1:
@@ -166,11 +192,24 @@ class _Builder:
             edges = (Edge(left, ByGrid("rows")), Edge(right, ByGrid("columns")))
             why = "scheme dynamic: no key can partition both sides, so a grid that follows them"
         share = f"{parts} joiners for {self.share[id(p)]:.0%} of the work"
-        return Component(self._name("join"), "join", (p,), edges, parts, (why, share))
+        return Component(name, "join", (p,), edges, parts, (why, share))
 
     def _name(self, word: str) -> str:
         self.counts[word] = number = self.counts.get(word, 0) + 1
         return word if number == 1 else f"{word}_{number}"
+
+
+def _by_ranges(p: Join, name: str, left: str, right: str, bounds: tuple[float, ...]) -> Component:
+    bands = [c for c in local_conditions(p) if isinstance(c, Distance)]
+    if not bands or any(is_equality(c, p) for c in p.on):
+        raise BadPlan(
+            f"the rows of '{name}' cannot go by ranges",
+            instead="give ranges to a join on the distance of two columns, without an equality",
+        )
+    ends = ((left, bands[0].left), (right, bands[0].right))
+    edges = tuple(Edge(source, ByRange(show_scalar(c), bounds)) for source, c in ends)
+    words = ("scheme range: each row of the right side at one joiner, as the ranges say",)
+    return Component(name, "join", (p,), edges, len(bounds) + 1, words, bounds)
 
 
 def _joins(p: Plan) -> Iterator[Join]:

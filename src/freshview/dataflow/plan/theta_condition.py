@@ -126,8 +126,8 @@ def _ends(c: Condition, p: Join) -> Iterator[tuple[Name, Name, Literal["low", "h
     if one_side is None or other_side is None or c.op in ("=", "<>"):
         return
     (a, by), (b, to) = one_side, other_side
-    if by == to == 0:
-        return  # a plain comparison
+    if _kind(a, p) != _kind(b, p):
+        return  # days and microseconds
     # a + by op b + to: so b - a is at least or at most by - to.
     for left, _ in _sides(a, b, p):
         is_left = a == left

@@ -4,9 +4,10 @@ Before a statement changes a map that the query reads, the keys of the query's r
 with it are noted, and the rows of these keys as they are; at the end of the batch the rows are
 computed once more:
 
-    touched[k] := Sum[k](Exists(delta of M));          before M changes
+    change[k] := delta of M;                           before M changes
+    touched[k] := Exists(change[k]);
     before[k, s] := Exists(touched[k]) * query;
-    M[k] += delta of M;
+    M[k] += change[k];
     after[k, s] := Exists(touched[k]) * query;
     changed[k, s] := after[k, s] - before[k, s];       where the maps are
     changes[k, s] := Gather(changed[k, s]);
@@ -215,23 +216,50 @@ def _columns_in(s: Statement, atom: View, columns: Columns) -> Columns:
     return tuple(s.target.vars[atom.vars.index(c)] for c in columns)
 
 
-def collecting(
-    program: Program, triggers: Iterable[Sequence[Statement]], collectors: Sequence[Collector]
-) -> tuple[Statement, ...]:
-    """The statements of triggers, one after the other, with those that collect.
+@dataclass
+class Collecting:
+    """The statements of one routine, with those of collectors; `placed` are the program's maps."""
 
-    Changes of derived views come first, and then all `+=`, which read the old maps.
-    """
-    derived = {m.name for m in program.maps if m.is_change}
-    done: list[Statement] = []
-    for statements in triggers:
-        own = [s for s in statements if s.target.name not in derived]
-        added = [s for s in own if s.op == "+="]
-        done += [s for s in statements if s.target.name in derived]
-        done += [n for c in collectors for n in c.note(added)]
-        done += added
-        for s in own:
-            if s.op == ":=":
-                done += [n for c in collectors for n in c.note([s])]
-                done.append(s)
-    return (*done, *(n for c in collectors for n in c.changes()))
+    program: Program
+    collectors: Sequence[Collector]
+    placed: Placed
+    names: Names
+    temporaries: list[MapPlacement] = field(default_factory=list)
+
+    def run(self, triggers: Iterable[Sequence[Statement]]) -> tuple[Statement, ...]:
+        """The statements of triggers, one after the other.
+
+        Changes of derived views come first, and then all `+=`, which read the old maps.
+        """
+        maps = {m.name: m for m in self.program.maps}
+        done: list[Statement] = []
+        for statements in triggers:
+            own = [s for s in statements if not maps[s.target.name].is_change]
+            done += [s for s in statements if maps[s.target.name].is_change]
+            added = [self._once(done, s, maps) for s in own if s.op == "+="]
+            done += [*self._note(added), *added]
+            for s in own:
+                if s.op == ":=":
+                    replaced = self._once(done, s, maps)
+                    done += [*self._note([replaced]), replaced]
+        return (*done, *(n for c in self.collectors for n in c.changes()))
+
+    def _note(self, statements: Sequence[Statement]) -> list[Statement]:
+        return [n for c in self.collectors for n in c.note(statements)]
+
+    def _once(self, done: list[Statement], s: Statement, maps: Mapping[str, Map]) -> Statement:
+        """A statement whose term is computed once, before, if somebody wants to know its keys.
+
+        Not sums of doubles: they are exact only within their own map.
+        """
+        m = maps[s.target.name]
+        wanted = any(a.name == m.name for c in self.collectors for a, _ in c.part.atoms)
+        if not wanted or m.payload.kind in ("double", "ring"):
+            return s
+        name = self.names.fresh(f"change of {m.name}")
+        columns, at = self.placed[m.name]
+        assert columns == tuple(c.name for c in m.keys)
+        self.temporaries.append(MapPlacement(name, m.keys, m.payload, at, temporary=True))
+        value = View(name, s.target.vars)
+        done.append(Statement(value, ":=", s.term))
+        return Statement(s.target, s.op, value)

@@ -30,10 +30,10 @@ from freshview.runtime.database.session import only_declares, run
 from freshview.runtime.database.state import State
 from freshview.runtime.database.table_calls import TableCalls
 from freshview.runtime.database.tiering import Tiering
+from freshview.runtime.database.timed import TimedDatabase
 from freshview.runtime.database.writer import Writer
 from freshview.runtime.functions import check_callable, from_python, without
 from freshview.runtime.ingest.change import Change, Hook, row_change
-from freshview.runtime.ingest.event_time import StreamTime
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.handles import factorized_handle, handle
 from freshview.runtime.views.result import Result
@@ -48,7 +48,7 @@ _VALUES = frozenset((int, float, str, bool, type(None), Decimal, date, datetime)
 """Of the first value of a row, where a tuple is plainly one row, and not a tuple of rows."""
 
 
-class Database:
+class Database(TimedDatabase):
     """Streams, tables and views that stay fresh.
 
     Every change is a batch, applied in full or not at all: rows are checked before anything
@@ -248,21 +248,6 @@ class Database:
                 self.rewire()  # even after an error the views have other engines
             self.state.fed.add(table.name)
             return change.size
-
-    # -- event time --------------------------------------------------------------------------------
-
-    def event_time(self, stream: str) -> StreamTime:
-        """How far the time of a stream has come: its watermark, and the rows that came too late.
-
-        The stream was declared with `WATERMARK FOR column AS column - delay`.
-        """
-        with self.still():
-            return self.state.times.of(self.state.stream(stream))
-
-    def advance(self, stream: str, to: object) -> None:
-        """Promise that no row of a stream is before this time, also where none has come so far."""
-        with self.still():
-            self.state.times.advance(self.state.stream(stream), to)
 
     def _single(self, relation: str, rows: tuple[object, ...]) -> Writer | None:
         """What takes rows one by one, if this is plainly one row, and its relation has a route."""

@@ -69,6 +69,7 @@ def declare(
     state.views.update(new)
     state.regroup(started)
     state.declarations.append(declaration)
+    state.follow_progress()
     return list(new.values())
 
 

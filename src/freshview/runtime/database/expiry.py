@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from freshview.calculus.clock import CLOCK
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.event_time import EventTimes, Moment
 from freshview.runtime.relations.stored_base import AnyBase, WatermarkBase
@@ -49,7 +50,8 @@ class Expiry:
             relation = base.relation
             marks = self._by_relation.setdefault(relation.name, _Marks())
             streams = {c.name for c in relation.columns}
-            marks.rows += sum(c.size for c in changes if c.relation.name in streams)
+            every = CLOCK.name in streams  # what retires by the clock are rows of any stream
+            marks.rows += sum(c.size for c in changes if every or c.relation.name in streams)
             known = [times.by_stream.get(c.name) for c in relation.columns]
             row = tuple(t.watermark for t in known if t is not None and t.watermark is not None)
             enough = marks.rows >= max(FEWEST, marks.kept // 2)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from freshview.calculus.clock import Steps, progress_of, steps_from_start, steps_of
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, UnknownName
 from freshview.runtime.database.commit import commit
 from freshview.runtime.database.declarations import Declaration
 from freshview.runtime.database.expiry import Expiry
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.ingest.event_time import EventTimes
+from freshview.runtime.ingest.event_time import EventTimes, StreamTime
 from freshview.runtime.relations.stored_base import AnyBase
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.group import ViewGroup
@@ -43,6 +44,10 @@ class State:
     """The relations that rows have reached."""
     times: EventTimes = field(default_factory=EventTimes)
     """How far the time of streams has come that have one."""
+    clock: Steps = field(default_factory=Steps)
+    """How far the clock has been moved that views read as now()."""
+    progress: dict[str, Steps] = field(default_factory=dict)
+    """The steps of the watermarks that views read, by stream."""
     expiry: Expiry = field(default_factory=Expiry)
 
     def view(self, name: str) -> MaintainedView:
@@ -78,8 +83,13 @@ class State:
         """Apply changes, without their late rows, as the next version; see `commit.commit`."""
         admission = self.times.admit(changes)
         marks = self.expiry.due(admission.changes, self.times, self.bases.values())
-        changes_by_view = commit([*marks, *admission.changes], self.bases, self.readers)
+        progress = dict(self._progress(admission.times))
+        steps = [change for change, _ in progress.values()]
+        whole = [*marks, *admission.changes, *steps]
+        changes_by_view = commit(whole, self.bases, self.readers)
         self.times.accept(admission)
+        self.times.accept(self.times.admit(steps))
+        self.progress |= {name: after for name, (_, after) in progress.items()}
         for mark in marks:
             self.expiry.confirm(mark, self.readers[mark.relation.name])
         self.version += 1
@@ -88,6 +98,29 @@ class State:
                 self.fed.add(change.relation.name)
                 self.has_changes = True
         return changes_by_view
+
+    def _progress(
+        self, times: Mapping[str, StreamTime]
+    ) -> Iterator[tuple[str, tuple[Change, Steps]]]:
+        """The steps of watermarks, by stream, that views read and a change is about to bring."""
+        for name, steps in self.progress.items():
+            time = times.get(name) or self.times.by_stream.get(name)
+            if time is None or time.watermark is None:
+                continue
+            rows, after = steps.to(time.watermark)
+            if rows:
+                counts = [count for _, count in rows]
+                relation = progress_of(self.catalog.relation(name))
+                yield name, (Change(relation, [row for row, _ in rows], counts=counts), after)
+
+    def follow_progress(self) -> None:
+        """Take the steps of watermarks from the rows that are kept, and those that are new."""
+        for relation in self.catalog.relations.values():
+            if relation.time is None or relation.time.promise:
+                continue
+            base = self.bases.get(progress_of(relation).name)
+            if base is not None and relation.name not in self.progress:
+                self.progress[relation.name] = steps_of(base.rows, steps_from_start(relation))
 
     def count_rows(self, rows: int, relation: str) -> None:
         """Count rows of a relation that came one by one, each a version."""

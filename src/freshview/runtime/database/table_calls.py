@@ -6,7 +6,6 @@ stream. A call over a stream reads it through a view of the columns that it need
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -33,12 +32,6 @@ if TYPE_CHECKING:
     from freshview.sql.statements import TableCall
 else:
     from freshview.runtime.ingest.lazy_imports import pa
-
-_A_CALL = re.compile(
-    r"\b(sample|interpolate|resample|fir|iir|correlate|ema|moving|zscore|fft|real_fft|psd|"
-    r"autocorrelation|gaps|sessions)\s*\(",
-    re.IGNORECASE,
-)
 
 
 class CallHost(Protocol):
@@ -80,13 +73,20 @@ class PlannedCall:
     call: TableCall
     plan: EventOperators
     input: str
-    declared: str
-    """The view of the input, where it is not there yet, and the stream."""
+    projected: str
+    """What declares the view that it reads, where that is not there yet."""
+    stream: str
+    """What declares the stream of its result."""
+
+    @property
+    def declared(self) -> str:
+        """What declares both."""
+        return f"{self.projected}{self.stream}"
 
 
 def may_call(sql: object) -> bool:
-    """Whether a script may call table functions: it has the name of one."""
-    return isinstance(sql, str) and _A_CALL.search(sql) is not None
+    """Whether a script may call table functions: all of them have arguments with names."""
+    return isinstance(sql, str) and "=>" in sql
 
 
 def load_with_calls(
@@ -144,14 +144,13 @@ def plan_call(call: TableCall, catalog: Catalog) -> PlannedCall:
         raise e.located(call.at) from None
     source = query.declared()
     shown = ", ".join(map(str, columns_of(query, _time(columns, source.time))))
-    declared = f"CREATE STREAM `{call.name}` ({shown});"
+    stream = f"CREATE STREAM `{call.name}` ({shown});"
     if is_view:
-        return PlannedCall(call, plan, name, declared)
+        return PlannedCall(call, plan, name, "", stream)
     names = ", ".join(f"`{n}`" for n in source.columns)
     input_ = f"{name}({', '.join(source.columns)})"
-    if not catalog.has(input_):
-        declared = f"CREATE VIEW `{input_}` AS SELECT {names} FROM `{name}`; {declared}"
-    return PlannedCall(call, plan, input_, declared)
+    projected = f"CREATE VIEW `{input_}` AS SELECT {names} FROM `{name}`;"
+    return PlannedCall(call, plan, input_, "" if catalog.has(input_) else projected, stream)
 
 
 def _time(columns: tuple[Column, ...], name: str) -> pa.DataType | None:

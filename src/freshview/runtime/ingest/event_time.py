@@ -91,7 +91,11 @@ class EventTimes:
         for change in changes:
             relation = change.relation
             if relation.time is not None:
-                before = self.of(relation)
+                before = times.get(relation.name) or self.of(relation)
+                if relation.time.promise:
+                    times[relation.name] = _promised(before, change)
+                    out.append(change)
+                    continue
                 change, latest, dropped = _in_time(change, before.watermark)
                 times[relation.name] = _after(before, latest, relation.time, dropped)
                 late[relation.name] = dropped
@@ -130,6 +134,17 @@ def _after(
         mark = at if mark is None else max(mark, at)
     shown = deque((*before.rows, *late), maxlen=SET_ASIDE)
     return StreamTime(mark, before.late + sum(abs(n) for _, n in late), tuple(shown))
+
+
+def _promised(before: StreamTime, change: Change) -> StreamTime:
+    """The time of a stream whose rows say how early the next ones may be."""
+    relation = change.relation
+    assert relation.time is not None
+    at = [c.name for c in relation.columns].index(relation.time.promise)
+    rows = [in_order(relation, row) for row in change.python_rows()]
+    promised = [conform(row[at], relation.columns[at].type) for row in rows]
+    marks = [m for m in (before.watermark, *promised) if m is not None]
+    return replace(before, watermark=max(marks, default=None))
 
 
 def _in_time(

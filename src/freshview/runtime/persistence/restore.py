@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from freshview.calculus.clock import CLOCK, Steps, steps_of
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
@@ -70,6 +71,10 @@ def restore(
     db.state.regroup([_restored_group(db.state, entry, folder) for entry in _groups(body)])
     db.state.version, db.state.has_changes = body["version"], body["changed"]
     db.state.fed = set(body["fed"])
+    if (clock := db.state.bases.get(CLOCK.name)) is not None:
+        db.state.clock = steps_of(clock.rows, Steps())
+    db.state.progress.clear()
+    db.state.follow_progress()
     db.state.times.by_stream.update(read_times(body.get("times", {}), db.state.catalog))
     db.rewire()
     db.calls.restart()

@@ -105,13 +105,17 @@ class Segment:
     def is_points(self) -> bool:
         """Whether all events are one unit of time long, and no two of a group start together."""
         if self.rows.runs is not None:
-            return self.rows.runs.width == 1 and self._keys is not None
+            return self.rows.runs.width == 1
         if self._keys is None or not (self._keys[1:] > self._keys[:-1]).all():
             return False
         return self.rows.are_points
 
     def find(self, group: Ints, time: Ints) -> tuple[Ints, Mask]:
         """Of events that are points: which starts at a time, and whether one does."""
+        if (runs := self.rows.runs) is not None:
+            at = np.minimum(runs.search(group, time), len(self) - 1)
+            own, start = runs.at(at)
+            return at, (own == group) & (start == time)
         keys = self._keys
         assert keys is not None
         offset = time - self._base

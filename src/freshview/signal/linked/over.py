@@ -16,6 +16,7 @@ import pyarrow as pa
 from freshview.errors import FreshviewError
 from freshview.signal.execute.events import Events
 from freshview.signal.execute.intake import COUNT
+from freshview.signal.execute.query import Query
 from freshview.signal.language.events import EventOperators
 from freshview.signal.linked.tables import check_sizes, columns_of, net, rows_of_source, to_rows
 from freshview.signal.terms import BadSignal
@@ -58,6 +59,34 @@ class Database(Protocol):
         """While this lasts, nothing changes; gives the version."""
 
 
+class Follower(Protocol):
+    """A query that takes in batches."""
+
+    def push(self, data: object) -> Events:
+        """Take in a batch, and say how the result changed."""
+
+    def result(self) -> Events:
+        """All that the query says now."""
+
+
+def sources_of(query: Query, inputs: str | Mapping[str, str]) -> dict[str, str]:
+    """The view of each source of a query."""
+    names = query.sources
+    if isinstance(inputs, str):
+        if len(names) != 1:
+            raise BadSignal(
+                f"'{inputs}' cannot be all of {', '.join(names)}",
+                instead="give the view of each source by its name",
+            )
+        return {names[0]: inputs}
+    if set(inputs) != set(names):
+        raise BadSignal(
+            f"there are views for {', '.join(inputs) or 'no source'}",
+            instead=f"give one for each of {', '.join(names)}",
+        )
+    return dict(inputs)
+
+
 def over(
     db: Database, plan: EventOperators, inputs: str | Mapping[str, str], *, view: str = ""
 ) -> Linked:
@@ -83,12 +112,17 @@ class Linked:
         inputs: str | Mapping[str, str],
         view: str,
         shown: pa.Table | None = None,
+        query: Follower | None = None,
     ) -> None:
-        """With `shown`, the result goes into a stream of the name `view`, which has these rows."""
+        """With `shown`, the result goes into a stream of the name `view`, which has these rows.
+
+        Another `query` of the plan may follow elsewhere.
+        """
         self._db, self._view = db, view
         self._stream = view if shown is not None else f"{view}_events"
-        self.query = plan.query()
-        self._inputs = self._sources(inputs)
+        self._described = plan.query()
+        self.query: Follower = query or self._described
+        self._inputs = sources_of(self._described, inputs)
         self._refused: dict[str, list[pa.Table]] = {}
         self.problem: FreshviewError | None = None
         """Why the result does not follow, if it does not."""
@@ -106,29 +140,13 @@ class Linked:
                 self.close()
                 raise
 
-    def _sources(self, inputs: str | Mapping[str, str]) -> dict[str, str]:
-        names = self.query.sources
-        if isinstance(inputs, str):
-            if len(names) != 1:
-                raise BadSignal(
-                    f"'{inputs}' cannot be all of {', '.join(names)}",
-                    instead="give the view of each source by its name",
-                )
-            return {names[0]: inputs}
-        if set(inputs) != set(names):
-            raise BadSignal(
-                f"there are views for {', '.join(inputs) or 'no source'}",
-                instead=f"give one for each of {', '.join(names)}",
-            )
-        return dict(inputs)
-
     def _begin(self, tables: Mapping[str, pa.Table], shown: pa.Table | None) -> None:
         """Take in the views as they are, and let the view of the result show what comes of it."""
         batch = {s: self._chosen(s, t) for s, t in tables.items()}
-        source = self.query.declared(next(iter(tables)))
+        source = self._described.declared(next(iter(tables)))
         time = tables[source.name].schema.field(source.time).type
-        check_sizes(self.query)
-        self._columns = columns_of(self.query, time)
+        check_sizes(self._described)
+        self._columns = columns_of(self._described, time)
         change = to_rows(self.query.push(batch), self._columns)
         if not self._view:
             return
@@ -151,7 +169,7 @@ class Linked:
         self._show(change)
 
     def _chosen(self, source: str, table: pa.Table) -> pa.Table:
-        declared = self.query.declared(source)
+        declared = self._described.declared(source)
         return rows_of_source(table, declared.columns, source, self._inputs[source])
 
     def _changed(self, version: int, part: pa.Table) -> None:

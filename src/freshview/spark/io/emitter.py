@@ -18,7 +18,7 @@ import pyarrow as pa
 from freshview.durable.storage.files import LocalFolder, TornFile
 from freshview.errors import BadValue, FreshviewError, Overflow
 from freshview.files import make_folder
-from freshview.runtime.ingest.counted_rows import difference, with_count
+from freshview.runtime.ingest.counted_rows import difference, summed, with_count
 from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.sinks import Sink
 
@@ -45,13 +45,13 @@ class ViewSource:
     """How an emitter reads views: whole, or what changed in one of them since a version.
 
     Changes are known of the `collected` views only. `acknowledge` is called with the version up to
-    which no changes will be asked for again.
+    which no changes will be asked for again, and with that from which on all want all of them.
     """
 
     collected: Collection[str]
     read: Callable[[str], pa.Table]
     changes: Callable[[str, int], pa.Table]
-    acknowledge: Callable[[int], None]
+    acknowledge: Callable[[int, int], None]
 
 
 class Emitter:
@@ -129,7 +129,8 @@ class Emitter:
         finally:
             self._thread = None
         # Of a view without sinks now, the last one that there was may come back.
-        source.acknowledge(min(self._received.values(), default=version))
+        received = self._received.values()
+        source.acknowledge(min(received, default=version), max(received, default=version))
         if unreadable is not None:
             raise unreadable
 
@@ -169,7 +170,7 @@ class Emitter:
         if view in self._received:
             return source.changes(view, self._received[view])
         assert table is not None
-        return with_count(table, 1)
+        return summed(with_count(table, 1))
 
     def _compared(self, view: str, table: pa.Table) -> pa.Table | None:
         """The rows since the last emitted version; None if no sink subscribes to changes."""

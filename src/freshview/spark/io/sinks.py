@@ -209,14 +209,14 @@ class Delta:
         columns = [c for c in changes.column_names if c not in (COUNT, VERSION)]
         bounds = [(FROM, pa.int64()), (UNTIL, pa.int64())] if self.history else []
         bounds = bounds or [(VERSION, pa.int64())]
-        made = changes.select(columns).schema.empty_table()
+        empty = changes.select(columns).schema.empty_table()
         for name, kind in bounds:
-            made = made.append_column(name, pa.array([], kind))
+            empty = empty.append_column(name, pa.array([], kind))
         merge = merge_history if self.history else merge_rows
         place = self.path.replace("`", "``")
         statement = merge(f"delta.`{place}`", "freshview_changes", columns, self.key)
         with needs("Delta", f"'{self.view}' goes to a Delta table", spark):
-            frame(spark, made).write.format("delta").mode("ignore").save(self.path)
+            frame(spark, empty).write.format("delta").mode("ignore").save(self.path)
             frame(spark, changes).createOrReplaceTempView("freshview_changes")
             spark.sql(statement)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,6 @@ from freshview.distributed.matrix.terms import COLS, ROWS, VALUES
 from freshview.distributed.matrix.text import show_steps
 from freshview.durable.checkpoint import CheckpointProblem, Description
 from freshview.durable.settings import FlowSettings
-from freshview.durable.stats import BatchStats
 from freshview.errors import FreshviewError
 from freshview.linear.compile.kept_views import kept_views, pruned
 from freshview.linear.compile.options import Strategy
@@ -32,6 +30,7 @@ from freshview.linear.language.show import show_source
 from freshview.linear.language.terms import Source
 from freshview.linear.language.walk import free
 from freshview.linear.strategy.choose import Choice, choose
+from freshview.spark.checkpointed import Checkpointed
 from freshview.spark.matrix.flow import MatrixFlow, read_description
 from freshview.spark.matrix.plan import (
     LEFT,
@@ -57,7 +56,7 @@ SNAPSHOT_EVERY = 64
 """Versions between snapshots of a worker: redo files are narrow, snapshots are not."""
 
 
-class SparkProgram(Program):
+class SparkProgram(Checkpointed, Program):
     """Results of a matrix program that follow their inputs, on Spark.
 
     As `linear.Program`, with the same triggers.
@@ -72,6 +71,8 @@ class SparkProgram(Program):
 
     An update is logged before it is applied, and applied exactly once, even if processes die.
     """
+
+    _flow: MatrixFlow
 
     def __init__(
         self,
@@ -104,7 +105,6 @@ class SparkProgram(Program):
         super().__init__(what, values, **options)
         flow_settings = settings or FlowSettings(snapshot_every=SNAPSHOT_EVERY)
         plan = self._spread()
-        self._flow: MatrixFlow
         if self._description is not None:
             if self._description["matrices"] != self._digest():
                 raise CheckpointProblem(
@@ -137,32 +137,6 @@ class SparkProgram(Program):
     ) -> Self:
         """Continue from a checkpoint of the same program, however the driver before ended."""
         return cls(what, checkpoint=checkpoint, _restart=True, **options)
-
-    @property
-    def version(self) -> int:
-        """The version of all the matrices: the number of updates, failed ones included."""
-        return self._flow.version
-
-    @property
-    def stats(self) -> tuple[BatchStats, ...]:
-        """Metrics of the last updates, oldest first."""
-        return self._flow.stats
-
-    def checkpoint(self) -> int:
-        """Make every worker write a snapshot now, and truncate the logs; the version."""
-        return self._flow.checkpoint()
-
-    def close(self, *, forget: bool = True) -> None:
-        """Stop; with `forget`, release the workers' shared memory. The checkpoint stays."""
-        self._flow.close(forget=forget)
-        if self._scratch:
-            shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # ---------------------------------------------------------------- compiling
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
@@ -20,17 +20,15 @@ from freshview.distributed.matrix.terms import (
     Stage,
     Turn,
 )
-from freshview.durable.settings import FlowSettings
 from freshview.durable.step import Clock, SentBlocks
-from freshview.durable.storage.files import Folder
-from freshview.durable.storage.folders import folder_at
-from freshview.durable.work import Role, Work
+from freshview.durable.work import Role
 from freshview.linear.kernels.semiring import Array, semiring
 from freshview.linear.language.sizes import ONE
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.node import MatrixNode, piece_of
 from freshview.spark.matrix.perform import PartExecutor
 from freshview.spark.nodes.node import READY
+from freshview.spark.plan_work import PlanWork
 
 READ = "read"
 """The routine of all reads; the request is its input."""
@@ -71,27 +69,15 @@ class MatrixPlan:
 
 
 @dataclass(frozen=True)
-class MatrixWork(Work):
-    """A plan on so many workers, with its checkpoint at `place`."""
+class MatrixWork(PlanWork[MatrixPlan, MatrixSchedule]):
+    """A plan on so many workers, with its checkpoint at `place`; the first version loads it."""
 
-    name: str
-    place: str
-    workers: int
-    plan: MatrixPlan
-    settings: FlowSettings
-    folder: Folder = field(compare=False)
-    schedules: Mapping[str, MatrixSchedule] = field(compare=False)
-
-    @classmethod
-    def of(
-        cls, name: str, place: str, workers: int, plan: MatrixPlan, settings: FlowSettings
-    ) -> MatrixWork:
-        """The work with all its derived fields."""
-        folder = folder_at(place, sync=settings.sync)
+    @staticmethod
+    def schedules_of(plan: MatrixPlan) -> Mapping[str, MatrixSchedule]:
+        """See `PlanWork`: those of the plan, and that of reads."""
         asking = Stage((Scatter(WHAT, ONE),), (Begin(),))
         reading = MatrixSchedule((Turn((), (Begin(),)), Turn()), ((asking,),))
-        schedules = {**plan.schedules, READ: reading}
-        return cls(name, place, workers, plan, settings, folder, schedules)
+        return {**plan.schedules, READ: reading}
 
     def kind(self, role: Role) -> str:
         """See `Work`."""
@@ -100,9 +86,6 @@ class MatrixWork(Work):
     def node(self, role: Role, folder: Path) -> MatrixNode:
         """See `Work`."""
         return MatrixNode(folder, self.plan.kept(role))
-
-    def fill(self, node: MatrixNode) -> None:
-        """See `Work`: the first version loads the matrices."""
 
     def perform(
         self,

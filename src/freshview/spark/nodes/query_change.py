@@ -12,10 +12,20 @@ from freshview.calculus.terms import View
 from freshview.calculus.types import INT
 from freshview.distributed.changes.show import change_of
 from freshview.distributed.terms import ChangePart
-from freshview.durable.storage.blocks import unpack
+from freshview.durable.storage.blocks import pack, unpack
 from freshview.program.engine import Multiset
 from freshview.runtime.ingest.columns import COUNT, arrow_schema, rows_of, table_of
 from freshview.runtime.ingest.counted_rows import net_of
+
+
+def net_blocks(sent: Iterable[bytes]) -> bytes:
+    """What several versions have sent, as if it were one."""
+    batches: dict[str, list[pa.RecordBatch]] = {}
+    for block in map(unpack, sent):
+        for name, rows in block.items():
+            batches.setdefault(name, []).extend(rows)
+    tables = {name: net_of([pa.table(b) for b in rows]) for name, rows in batches.items()}
+    return pack({name: t.combine_chunks().to_batches() for name, t in tables.items() if len(t)})
 
 
 def query_change(

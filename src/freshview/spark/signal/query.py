@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import uuid
 from pathlib import Path
@@ -12,14 +11,12 @@ from freshview.durable.checkpoint import (
     CheckpointProblem,
     check_new,
     checkpoint_errors,
-    checkpoint_exists,
     described,
     new_checkpoint,
     place_of,
 )
 from freshview.durable.commit_log import PackedBatch
 from freshview.durable.settings import FlowSettings
-from freshview.durable.stats import BatchStats
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.task import MOST_WORKERS
 from freshview.errors import FreshviewError
@@ -27,12 +24,13 @@ from freshview.signal.execute.events import Events
 from freshview.signal.execute.query import Admitted
 from freshview.signal.execute.snapshot import pack_progress, plan_hash, restore_progress
 from freshview.signal.language.events import EventOperators
+from freshview.spark.checkpointed import Checkpointed
+from freshview.spark.one_job import BATCH
 from freshview.spark.reporting import ReportingFlow
 from freshview.spark.runner import runner_of
 from freshview.spark.session import session
 from freshview.spark.signal.groups import keys_of, pack_share, shares, together
 from freshview.spark.signal.work import SignalWork
-from freshview.spark.theta.work import BATCH
 
 
 class SignalFlow(ReportingFlow):
@@ -44,7 +42,7 @@ class SignalFlow(ReportingFlow):
         self._run_batch(self._commit_log.append_rows(packed, self.version + 1), {}, 0.0)
 
 
-class SparkSignalQuery:
+class SparkSignalQuery(Checkpointed):
     """A signal query whose groups are hashed over the partitions of a Spark job.
 
     The same plans as in one process, and the same answers, to the last bit. A batch is one job. It
@@ -56,6 +54,8 @@ class SparkSignalQuery:
       the query is closed.
     - `workers` is the number of partitions.
     """
+
+    _flow: SignalFlow
 
     def __init__(
         self,
@@ -104,21 +104,6 @@ class SparkSignalQuery:
         """
         return cls(plan, checkpoint=checkpoint, _restarted=True, **options)
 
-    @staticmethod
-    def exists(checkpoint: str | Path) -> bool:
-        """Whether there is a checkpoint to restart from."""
-        return checkpoint_exists(checkpoint)
-
-    @property
-    def version(self) -> int:
-        """The number of batches that were taken in."""
-        return self._flow.version
-
-    @property
-    def stats(self) -> tuple[BatchStats, ...]:
-        """Metrics of the last batches, oldest first: jobs, stages, seconds, bytes."""
-        return self._flow.stats
-
     def push(self, data: object) -> Events:
         """Take in a batch, and say how the result changed; see `Query.push`."""
         self._finish_earlier()
@@ -154,26 +139,6 @@ class SparkSignalQuery:
     def watermark(self, source: str = "") -> int | None:
         """The time before which no event of a source is taken any more."""
         return self._here.watermark(source)
-
-    def checkpoint(self) -> int:
-        """Make every partition write a snapshot now, and truncate the logs; the version.
-
-        Afterwards `output` needs the memory of the workers: take it before.
-        """
-        self._finish_earlier()
-        return self._flow.checkpoint()
-
-    def close(self, *, forget: bool = True) -> None:
-        """Stop; with `forget`, release what the workers hold. The checkpoint stays."""
-        self._flow.close(forget=forget)
-        if self._scratch:
-            shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _run(self, batch: Admitted) -> Events:
         before, version = pack_progress(self._here), self._flow.version + 1

@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from freshview.durable.settings import FlowSettings
 from freshview.durable.step import Clock, SentBlocks
-from freshview.durable.storage.files import Folder, load_whole, save_whole
-from freshview.durable.storage.folders import folder_at
-from freshview.durable.work import Role, Work
+from freshview.durable.storage.files import load_whole, save_whole
+from freshview.durable.work import Role
 from freshview.errors import BadRow, BadValue, FreshviewError
 from freshview.signal.execute.query import Query
 from freshview.signal.execute.snapshot import snapshot
 from freshview.signal.language.events import EventOperators
+from freshview.spark.one_job import BATCH, READY, STATUS, OneJob, Stage
+from freshview.spark.plan_work import InMemoryNode, PlanWork
 from freshview.spark.signal.groups import pack_events, unpack_share
-from freshview.spark.theta.work import BATCH, READY, STATUS, OneJob, Stage
 
 SCHEDULES: Mapping[str, OneJob] = {name: OneJob((Stage(),)) for name in (READY, BATCH, STATUS)}
 
 
-class QueryNode:
-    """The query over the groups of one partition, in the memory of a process.
-
-    Another process that runs a task of the partition brings its own copy up to date, by the log.
-    """
-
-    shared = False
+class QueryNode(InMemoryNode):
+    """The query over the groups of one partition."""
 
     def __init__(self, plan: EventOperators) -> None:
         self.plan = plan
         self.query: Query = plan.query()
-
-    def stamp(self) -> None:
-        """See `DurableNode`: no file has its state."""
-
-    def take_over(self) -> None:
-        """See `DurableNode`: no other process has this node."""
 
     def close(self) -> None:
         """See `DurableNode`."""
@@ -59,24 +47,13 @@ class QueryNode:
 
 
 @dataclass(frozen=True)
-class SignalWork(Work):
+class SignalWork(PlanWork[EventOperators, OneJob]):
     """A query on so many partitions, with its checkpoint at `place`."""
 
-    name: str
-    place: str
-    workers: int
-    plan: EventOperators
-    settings: FlowSettings
-    folder: Folder = field(compare=False)
-    schedules: Mapping[str, OneJob] = field(compare=False)
-
-    @classmethod
-    def of(
-        cls, name: str, place: str, workers: int, plan: EventOperators, settings: FlowSettings
-    ) -> SignalWork:
-        """The work with all its derived fields."""
-        folder = folder_at(place, sync=settings.sync)
-        return cls(name, place, workers, plan, settings, folder, SCHEDULES)
+    @staticmethod
+    def schedules_of(plan: EventOperators) -> Mapping[str, OneJob]:
+        """See `PlanWork`."""
+        return SCHEDULES
 
     def kind(self, role: Role) -> str:
         """See `Work`."""
@@ -85,9 +62,6 @@ class SignalWork(Work):
     def node(self, role: Role, folder: Path) -> QueryNode:
         """See `Work`."""
         return QueryNode(self.plan)
-
-    def fill(self, node: QueryNode) -> None:
-        """See `Work`: queries begin with nothing."""
 
     def perform(
         self,

@@ -18,10 +18,11 @@ from freshview.durable.commit_log import PackedBatch
 from freshview.durable.settings import FlowSettings
 from freshview.durable.storage.folders import folder_at
 from freshview.spark.nodes.shipped_kernels import ship_library
+from freshview.spark.one_job import BATCH
 from freshview.spark.reporting import ReportingFlow
 from freshview.spark.runner import runner_of
 from freshview.spark.theta.blocks import pack_shares
-from freshview.spark.theta.work import BATCH, JoinPlan, ThetaWork
+from freshview.spark.theta.work import JoinPlan, ThetaWork
 from freshview.theta.local.columns import Tuples
 from freshview.theta.operator.partition import BatchOrder
 from freshview.theta.terms import Side

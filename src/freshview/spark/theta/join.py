@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 
 from freshview.calculus.rows import Row
-from freshview.durable.checkpoint import CheckpointProblem, checkpoint_exists
+from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.settings import FlowSettings
-from freshview.durable.stats import BatchStats
 from freshview.durable.storage.blocks import frame, pack, unframe, unpack
 from freshview.durable.task import MOST_WORKERS
 from freshview.errors import FreshviewError
+from freshview.spark.checkpointed import Checkpointed
 from freshview.spark.matrix import arrays
 from freshview.spark.nodes.attach_kernels import baseline_of
 from freshview.spark.nodes.shipped_kernels import library_hash
@@ -50,7 +49,7 @@ Late = dict[str, list[Row]]
 _STATE = "#state"
 
 
-class SparkThetaJoin(ThetaJoin):
+class SparkThetaJoin(Checkpointed, ThetaJoin):
     """A `ThetaJoin` whose joiners are the partitions of a Spark job.
 
     The same sources, predicates, windows and schemes; every batch is one job of two stages, also
@@ -64,6 +63,8 @@ class SparkThetaJoin(ThetaJoin):
     - `workers` is the number of partitions; by default one a joiner, 32 at most. Joiners share
       partitions where they are more.
     """
+
+    _flow: ThetaFlow
 
     def __init__(
         self,
@@ -120,25 +121,10 @@ class SparkThetaJoin(ThetaJoin):
         """
         return cls(left, right, on, checkpoint=checkpoint, _restart=True, **options)
 
-    @staticmethod
-    def exists(checkpoint: str | Path) -> bool:
-        """Whether there is a checkpoint to restart from."""
-        return checkpoint_exists(checkpoint)
-
-    @property
-    def version(self) -> int:
-        """The number of batches that are joined."""
-        return self._flow.version
-
     @property
     def workers(self) -> int:
         """The number of partitions."""
         return self._flow.work.workers
-
-    @property
-    def stats(self) -> tuple[BatchStats, ...]:
-        """Metrics of the last batches, oldest first: jobs, stages, seconds, bytes."""
-        return self._flow.stats
 
     def output(self) -> Output:
         """The output of the last version again, for a caller that did not live to get it."""
@@ -148,26 +134,6 @@ class SparkThetaJoin(ThetaJoin):
             return self._output([], {})
         _, late = unframe(self._flow.driver_block())
         return self._output([self._flow.repeat()], self._unpack_late(late))
-
-    def checkpoint(self) -> int:
-        """Make every partition write a snapshot now, and truncate the logs; the version.
-
-        Afterwards `output` needs the memory of the workers: take it before.
-        """
-        self._finish_earlier()
-        return self._flow.checkpoint()
-
-    def close(self, *, forget: bool = True) -> None:
-        """Stop; with `forget`, release what the workers hold. The checkpoint stays."""
-        self._flow.close(forget=forget)
-        if self._scratch:
-            shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # ---------------------------------------------------------------- a batch
 

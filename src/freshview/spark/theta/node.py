@@ -8,6 +8,7 @@ from pathlib import Path
 
 from freshview.durable.storage.blocks import frame, pack, unframe, unpack
 from freshview.durable.storage.files import load_whole, save_whole
+from freshview.spark.plan_work import InMemoryNode
 from freshview.spark.theta.blocks import Schemas
 from freshview.theta.local.store import Slots
 from freshview.theta.operator.block import from_block, to_block
@@ -15,13 +16,8 @@ from freshview.theta.operator.joiner import SIDES, Snapshot
 from freshview.theta.operator.partition import Partition
 
 
-class JoinerNode:
-    """The joiners of one partition, in the memory of a process.
-
-    Another process that runs a task of the partition brings its own copy up to date, by the log.
-    """
-
-    shared = False
+class JoinerNode(InMemoryNode):
+    """The joiners of one partition."""
 
     def __init__(self, schemas: Schemas, start: Callable[[int], Partition]) -> None:
         self.schemas = schemas
@@ -34,12 +30,6 @@ class JoinerNode:
         if self._partition is None:
             self._partition = self._start(part)
         return self._partition
-
-    def stamp(self) -> None:
-        """See `DurableNode`: no file has its state."""
-
-    def take_over(self) -> None:
-        """See `DurableNode`: no other process has this node."""
 
     def close(self) -> None:
         """See `DurableNode`."""

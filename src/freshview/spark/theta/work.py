@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
 from freshview.calculus.schema import Column as Declared
-from freshview.durable.settings import FlowSettings
 from freshview.durable.step import Clock, SentBlocks
-from freshview.durable.storage.files import Folder
-from freshview.durable.storage.folders import folder_at
-from freshview.durable.work import Role, Work
+from freshview.durable.work import Role
 from freshview.errors import BadRow, FreshviewError
 from freshview.spark.nodes.shipped_kernels import fetch_library
+from freshview.spark.one_job import BATCH, READY, STATUS, OneJob, Stage, Transfer
+from freshview.spark.plan_work import PlanWork
 from freshview.spark.theta.blocks import (
     Schemas,
     pack_mail,
@@ -34,53 +33,6 @@ from freshview.theta.operator.joiner import MakeStores
 from freshview.theta.operator.output import Pairs, collect
 from freshview.theta.operator.partition import Mail, Partition
 from freshview.theta.terms import Placement
-
-READY, BATCH, STATUS = "ready", "batch", "status"
-"""The routines: the first version, a batch, and a read of what the joiners have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """What workers send to each other."""
-
-    kind: str = "repart"
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A stage, and whether it receives what the one before it sent."""
-
-    receives: tuple[Transfer, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NoTurn:
-    """The driver has no state of its own: there is nothing to do for it."""
-
-    receives: tuple[object, ...] = ()
-    blocks: tuple[object, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class OneJob:
-    """The schedule of a routine that is one job."""
-
-    stages: tuple[Stage, ...]
-
-    @property
-    def turns(self) -> tuple[NoTurn, NoTurn]:
-        """See `ScheduleLike`."""
-        return NoTurn(), NoTurn()
-
-    @property
-    def jobs(self) -> tuple[tuple[Stage, ...]]:
-        """See `ScheduleLike`."""
-        return (self.stages,)
-
-    def first(self, job: int) -> int:
-        """See `ScheduleLike`."""
-        return len(self.stages) if job else 0
-
 
 SCHEDULES: Mapping[str, OneJob] = {
     READY: OneJob((Stage(),)),
@@ -114,24 +66,13 @@ class JoinPlan:
 
 
 @dataclass(frozen=True)
-class ThetaWork(Work):
+class ThetaWork(PlanWork[JoinPlan, OneJob]):
     """A join on so many partitions, with its checkpoint at `place`."""
 
-    name: str
-    place: str
-    workers: int
-    plan: JoinPlan
-    settings: FlowSettings
-    folder: Folder = field(compare=False)
-    schedules: Mapping[str, OneJob] = field(compare=False)
-
-    @classmethod
-    def of(
-        cls, name: str, place: str, workers: int, plan: JoinPlan, settings: FlowSettings
-    ) -> ThetaWork:
-        """The work with all its derived fields."""
-        folder = folder_at(place, sync=settings.sync)
-        return cls(name, place, workers, plan, settings, folder, SCHEDULES)
+    @staticmethod
+    def schedules_of(plan: JoinPlan) -> Mapping[str, OneJob]:
+        """See `PlanWork`."""
+        return SCHEDULES
 
     def kind(self, role: Role) -> str:
         """See `Work`."""
@@ -153,9 +94,6 @@ class ThetaWork(Work):
         calls = load_library(fetch_library(native.library, self.folder))
         kernel = JoinKernel(calls, predicate, shape, native.inputs, native.seed)
         return lambda _: native_stores(kernel)
-
-    def fill(self, node: JoinerNode) -> None:
-        """See `Work`: joiners begin with nothing."""
 
     def perform(
         self,
@@ -216,6 +154,3 @@ class ThetaWork(Work):
                 f"a function of the predicate raised {type(e).__name__}: {e}",
                 instead="let it answer for all rows, or leave the rows out",
             ) from e
-
-
-__all__ = ["BATCH", "READY", "STATUS", "JoinPlan", "ThetaWork"]

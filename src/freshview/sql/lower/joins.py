@@ -22,6 +22,7 @@ from freshview.sql.lower.pivots import pivoted, unpivoted
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.row_sets import is_set
 from freshview.sql.lower.scope import Bound, FromItem, Scope, hint
+from freshview.sql.lower.time.sessions import is_session, session_columns
 from freshview.sql.terms import (
     Combined,
     Compare,
@@ -60,9 +61,12 @@ def source(item: From, env: Env, before: Joined = NOTHING) -> Joined:
         case Table():
             return _table(item, env)
         case Derived(query, alias, columns, lateral=lateral):
+            if is_session(item):
+                return session_columns(item, env)
             around = replace(env, scope=before.scope(env.scope)) if lateral else env
             rows = around.rows(query)
-            return _item(rows.term, alias, rows.columns, columns, item, env)
+            done = _item(rows.term, alias, rows.columns, columns, item, env)
+            return replace(done, plain=()) if item.hidden else done
         case Combined(alias=alias):
             rows = combined(item, env)
             return _item(rows.term, alias, rows.columns, (), item, env)
@@ -127,7 +131,7 @@ def _table(item: Table, env: Env) -> Joined:
         if "(" in item.name:
             raise UnsupportedSql(
                 f"the table function {item.name.partition('(')[0]}() is not supported here",
-                instead="declare the view in a database of this process, as by --engine process",
+                instead="declare the view in a database or in a pipeline, as freshview run does",
                 at=item.at,
             )
         known = [r.name for r in env.catalog.relations.values()]

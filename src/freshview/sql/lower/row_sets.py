@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from freshview.calculus.build import ZERO, factors
+from freshview.calculus.build import NULL, ZERO, factors
 from freshview.calculus.schema import Query
 from freshview.calculus.scope import ins, outs
-from freshview.calculus.terms import Cmp, Exists, Expr, Lift, Mul, Rel, Sum, Var
+from freshview.calculus.terms import Add, Cmp, Exists, Expr, Lift, Mul, Rel, Sum, Top, Var
 
 
 def is_set(e: Expr, views: Mapping[str, Query] = MappingProxyType({})) -> bool:
@@ -27,6 +27,12 @@ def is_set(e: Expr, views: Mapping[str, Query] = MappingProxyType({})) -> bool:
     match e:
         case Exists() | Cmp() | Lift():
             return True
+        case Top(limit=1):
+            return True
+        case Sum((), Mul((Lift(n, _), Cmp("=", Var(tested), _)))) if n == tested:
+            return True
+        case Add((one, other)):
+            return is_set(one, views) and is_set(other, views) and _are_apart(one, other)
         case Mul(parts):
             return all(is_set(p, views) for p in parts)
         case Rel(name) if name.lower() in views:
@@ -35,6 +41,29 @@ def is_set(e: Expr, views: Mapping[str, Query] = MappingProxyType({})) -> bool:
             return is_set(body, views) and outs(body) <= _determined(frozenset(keys), body)
         case _:
             return False
+
+
+def _are_apart(one: Expr, other: Expr) -> bool:
+    """Whether the one has no NULL where the other has nothing else."""
+    nothing = {f.var for f in factors(other) if isinstance(f, Lift) and f.body == NULL}
+    body = one.body if isinstance(one, Top) else one
+    parts = factors(body.body if isinstance(body, Sum) else body)
+    there = {name for f in parts if (name := _not_null(f)) is not None}
+    there |= {
+        f.var
+        for f in parts
+        if isinstance(f, Lift) and isinstance(f.body, Var) and f.body.name in there
+    }
+    return bool(nothing & there)
+
+
+def _not_null(test: Expr) -> str | None:
+    """The variable of which a factor asks that it is not NULL."""
+    match test:
+        case Cmp("<>", Var(name), right) if right == NULL:
+            return name
+        case _:
+            return None
 
 
 def _determined(known: frozenset[str], body: Expr) -> frozenset[str]:

@@ -65,7 +65,9 @@ class Scope:
         else:
             item = self.item(name.table)
             if item is None:
-                return None
+                field = f"{name.table}.{name.name}".lower()
+                known = any(c.name.lower() == field for c in self.plain)
+                return self._here(Name(field, None, name.at)) if known else None
             columns = item.columns
         matches = [c for c in columns if c.name.lower() == name.name.lower()]
         if len(matches) > 1:
@@ -81,6 +83,10 @@ class Scope:
                 at=name.at,
             )
         return matches[0] if matches else None
+
+    def fields(self, struct: str) -> tuple[Bound, ...]:
+        """The columns of a struct: those whose names begin with its own and a point."""
+        return tuple(c for c in self.plain if c.name.lower().startswith(f"{struct.lower()}."))
 
     def _known_names(self) -> str:
         names = ", ".join(dict.fromkeys(c.name for c in self.plain))

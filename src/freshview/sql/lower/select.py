@@ -11,6 +11,7 @@ from freshview.errors import TypeProblem, UnsupportedSql
 from freshview.sql.lower.cardinality import at_most_one, is_one_row
 from freshview.sql.lower.combined import combined
 from freshview.sql.lower.conditions.null_rejecting import never_null
+from freshview.sql.lower.conditions.temporal import at_present, names_the_present
 from freshview.sql.lower.env import Env, Rows
 from freshview.sql.lower.group_by import Body, group_by, is_aggregated, refuse_aggregates
 from freshview.sql.lower.joins import sources
@@ -21,11 +22,15 @@ from freshview.sql.lower.over.push_down import qualified
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound
 from freshview.sql.lower.select_list import bind_column, select_list
+from freshview.sql.lower.structs import with_fields
+from freshview.sql.lower.time.final import final
+from freshview.sql.lower.time.sessions import is_session, sessions
+from freshview.sql.lower.time.windows import within
 from freshview.sql.lower.val import Val, not_null
-from freshview.sql.lower.windows import within
 from freshview.sql.terms import (
     Aggregate,
     Combined,
+    Derived,
     Item,
     Lifted,
     Literal,
@@ -51,6 +56,8 @@ def rows(query: Select, env: Env, *, top: bool = False) -> Rows:
     order, hidden = order_by(query, body, columns, factors)
     keys = tuple(c.var for c in columns) + tuple(b.var for b in hidden)
     term = sum_(keys, product(*factors))
+    if query.final and env.parts is not None:  # kept by its changes: its groups are forgotten
+        term = env.parts.atom(term, {b.var: b.type for b in (*columns, *hidden)})
     return arranged(query, term, columns, order, env, top=top)
 
 
@@ -159,14 +166,24 @@ def _body(query: Select, env: Env) -> Body:
     query, env = qualified(query, env)
     joined = sources(query.sources, env)
     inner = replace(env, scope=joined.scope(env.scope))
+    query = with_fields(query, inner.scope)
     factors = joined.factors
+    present: list[Scalar] = []
     for condition in (*conjuncts(query.where), *within(query, joined)):
         test = inner.resolve(condition)
         refuse_aggregates(test, "WHERE")
         refuse_windows(test, "WHERE")
-        factors = (*factors, inner.condition(test, True))
+        if names_the_present(test, inner):
+            present.append(test)
+        else:
+            factors = (*factors, inner.condition(test, True))
         known = never_null(test, inner)
         inner = replace(inner, scope=inner.scope.without_null(known))
+    if present:
+        factors = (*factors, at_present(tuple(present), inner, True))
+    for item in query.sources:
+        if isinstance(item, Derived) and is_session(item):
+            factors = sessions(item, joined, factors, inner)
     outputs = select_list(query, inner)
     grouped = (*query.group, *query.keys)
     clauses = (query.where, query.having, *grouped, *(k.expr for k in query.order))
@@ -174,6 +191,9 @@ def _body(query: Select, env: Env) -> Body:
         _refuse_lifted(e)
     grouped_rows = is_aggregated(query, outputs)
     plain = Body(factors, inner, inner, outputs)
+    if query.final:
+        body = group_by(query, factors, inner, outputs) if grouped_rows else plain
+        return replace(body, factors=(*body.factors, *final(query, joined, inner)))
     return with_windows(query, group_by(query, factors, inner, outputs) if grouped_rows else plain)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from freshview.calculus.functions import BUILTINS
-from freshview.calculus.types import STRING
+from freshview.calculus.types import DATE, STRING
 from freshview.errors import Place, TypeProblem
 from freshview.sql.ddl.types import BITS, TYPES, read_type
 from freshview.sql.parse.functions import OF_UNITS
 from freshview.sql.parse.intervals import together
 from freshview.sql.parse.node import Node, Readers
+from freshview.sql.parse.time_windows import FIELD
 from freshview.sql.parse.written import EXPRESSIONS
 from freshview.sql.terms import (
     Arith,
@@ -179,11 +180,31 @@ def _trim(node: Node) -> Scalar:
     return Call(side, operands if side == "btrim" else operands[::-1], node.at)
 
 
+def _field(node: Node) -> Scalar:
+    """X.start, of a struct that is no name."""
+    node.only("this", "expression")
+    name = Literal(node["expression"].name.lower(), STRING, node.at)
+    return Call(FIELD, (node["this"].scalar(), name), node.at)
+
+
+def _present(node: Node) -> Scalar:
+    """NOW() and its other names."""
+    node.only("this", "sysdate")
+    return Call("now", (), node.at)
+
+
+def _today(node: Node) -> Scalar:
+    node.only("this")
+    return Cast(Call("now", (), node.at), DATE, at=node.at)
+
+
 def _anonymous(node: Node) -> Scalar:
     args = tuple(n.scalar() for n in node.all("expressions"))
     fn, lifts, ring = str(node.raw.this).partition(LIFTS)
     if lifts:
         return Lifted(fn, ring, args, node.at)
+    if fn.lower() == "curdate" and not args:
+        return _today(node)
     if fn.lower() in OF_UNITS and len(args) == 3 and isinstance(args[0], Name):
         args = (Literal(args[0].name.upper(), STRING, args[0].at), *args[1:])
     return Call(fn.lower(), args, node.at)
@@ -192,7 +213,8 @@ def _anonymous(node: Node) -> Scalar:
 def function(node: Node) -> Scalar:
     """Any other function by its own name, its arguments in their order."""
     raw = node.raw
-    if not hasattr(raw, "sql_names") and node.key not in RENAMED:
+    is_operator = node.key in EXPRESSIONS and "written" not in raw.meta
+    if is_operator or (not hasattr(raw, "sql_names") and node.key not in RENAMED):
         what, instead = EXPRESSIONS.get(node.key, (node.written, "another expression"))
         node.refuse(what, f"write {instead} instead" if instead else "there is no other way yet")
     fn = RENAMED.get(node.key) or str(raw.sql_names()[0]).lower()
@@ -249,4 +271,7 @@ READERS: Readers = {
     "overlay": _overlay,
     "trim": _trim,
     "anonymous": _anonymous,
+    "dot": _field,
+    **dict.fromkeys(("currenttimestamp", "localtimestamp"), _present),
+    "currentdate": _today,
 }

@@ -19,7 +19,8 @@ from freshview.sql.statements import (
     Show,
     Update,
 )
-from freshview.sql.terms import From, Item, Scalar, Select, Table
+from freshview.sql.terms import Aggregate, From, Item, Scalar, Select, Table
+from freshview.sql.walk import inside
 
 FIRST_WORDS = frozenset(
     ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE", "DROP", "SHOW", "DESCRIBE", "DESC")
@@ -138,7 +139,7 @@ def _assignments(reader: Reader, stops: tuple[str, ...]) -> Assignments:
     while not pairs or reader.cursor.accept(","):
         name = _column(reader)
         reader.cursor.expect("=")
-        pairs.append((name, reader.value(reader.until(",", *stops))))
+        pairs.append((name, _assigned(reader.value(reader.until(",", *stops)))))
     return tuple(pairs)
 
 
@@ -148,6 +149,16 @@ def _column(reader: Reader) -> str:
     while reader.cursor.accept("."):
         name = reader.cursor.name()
     return name
+
+
+def _assigned(e: Scalar) -> Scalar:
+    """The value of a column, which is that of one row."""
+    for x in inside(e):
+        if isinstance(x, Aggregate):
+            raise UnsupportedSql(
+                f"{x.fn.upper()} is not allowed in SET", instead="write a subquery", at=x.at
+            )
+    return e
 
 
 def _insert(reader: Reader, at: Place) -> Insert:

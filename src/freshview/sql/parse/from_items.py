@@ -8,6 +8,7 @@ from freshview.calculus.types import INT
 from freshview.errors import TypeProblem
 from freshview.sql.parse.node import Node
 from freshview.sql.parse.pivots import with_pivots
+from freshview.sql.parse.time_windows import TABLE_FUNCTIONS, table_function
 from freshview.sql.parse.written import EXPRESSIONS
 from freshview.sql.terms import Derived, From, Join, Literal, Table, Values
 
@@ -68,6 +69,9 @@ def _is_comma(join: Node) -> bool:
 def _source(node: Node) -> From:
     match node.key:
         case "table" if node["this"].key == "anonymous":
+            if node["this"].name.lower() in TABLE_FUNCTIONS:
+                node.only("this", "alias", "joins")
+                return table_function(node, node.alias or nameless(node))
             return _range(node)
         case "table" if node["this"].key != "identifier":
             node.refuse(

@@ -20,7 +20,9 @@ def _name(node: Node) -> Scalar:
     node.only("this", "table", "db", "catalog")
     if node["this"].key == "star":
         node.refuse("* in an expression", "name the column")
-    table = node.get("table")
+    table, schema = node.get("table"), node.get("db")
+    if table is not None and schema is not None:  # a field of a struct: x.window.start
+        return Name(f"{table.name}.{node['this'].name}", schema.name, node.at)
     return Name(node["this"].name, None if table is None else table.name, node.at)
 
 

@@ -7,8 +7,10 @@ from typing import Literal as OneOf
 from freshview.errors import AmbiguousName
 from freshview.sql.parse.from_items import column_names, from_items, nameless, values
 from freshview.sql.parse.groupings import groups
+from freshview.sql.parse.models import with_models
 from freshview.sql.parse.node import Node
 from freshview.sql.parse.over import by_all, order_keys
+from freshview.sql.parse.time_windows import with_time_windows
 from freshview.sql.terms import (
     Combined,
     Cte,
@@ -91,7 +93,7 @@ def _plain(node: Node) -> Select:
         distinct.refuse("DISTINCT ON", "join LATERAL (SELECT ... ORDER BY ... LIMIT 1)")
     items = tuple(_item(n) for n in node.all("expressions"))
     by = groups(node.get("group"), items)
-    return Select(
+    query = Select(
         items=items,
         sources=from_items(node),
         where=_clause(node, "where"),
@@ -109,6 +111,7 @@ def _plain(node: Node) -> Select:
         ignored=tuple(what for clause, what in IGNORED.items() if node.get(clause)),
         at=node.at,
     )
+    return with_models(with_time_windows(query))
 
 
 IGNORED = {

@@ -19,6 +19,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token as RawToken
 from sqlglot.tokenizer_core import TokenType
 
+from freshview.calculus.clock import CLOCK
 from freshview.depth import deep
 from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSql
 from freshview.sql.ddl.cursor import Cursor
@@ -31,10 +32,12 @@ from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
 from freshview.sql.parse.spellings import respelled
+from freshview.sql.parse.syntax import syntax_problem
 from freshview.sql.parse.table_calls import PlacedCall, find_table_calls
+from freshview.sql.parse.window_words import window_words
 from freshview.sql.parse.windows import find_window
 from freshview.sql.script import Script, Token
-from freshview.sql.statements import CreateView, Statement
+from freshview.sql.statements import CreateRelation, CreateView, Statement
 from freshview.sql.terms import Select
 
 GRAMMAR = Grammar(scalar, select)
@@ -170,6 +173,8 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
             static = not (cursor.accept("STREAMING") or cursor.accept("STREAM"))
             cursor.accept("TABLE")
             return replace(create_relation(cursor, static=static), replaces=replaces)
+        if cursor.accept("CLOCK"):
+            return CreateRelation(CLOCK, None, at, if_missing=True)
         if cursor.accept("TYPE"):
             return create_type(cursor)
         if cursor.accept("FUNCTION"):
@@ -222,19 +227,21 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
             at=script.place(raw[0].start),
         )
+    final = [t.text.upper() for t in raw[-2:]] == ["EMIT", "FINAL"]
+    raw = raw[:-2] if final else raw
     end, window = find_window([_token(t, script) for t in raw])
     raw = raw[:end]
     _check_lists(raw, script)
     try:
         parser = _Parser(dialect=Dialect.get_or_raise("spark"))
-        trees = parser.parse(respelled(raw, script), script.text)
+        trees = parser.parse(_windowed(respelled(raw, script)), script.text)
     except ParseError as error:
-        raise _syntax(error, script) from None
+        raise syntax_problem(error, script, raw) from None
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
     query = select(Node(trees[0], script, GRAMMAR, at))
-    return query if window is None else replace(query, window=window)
+    return replace(query, window=window, final=final) if final or window else query
 
 
 def _part(raw: list[RawToken], script: Script, start: int, end: int, head: str) -> Select:
@@ -289,13 +296,16 @@ def _selects(before: RawToken | None, here: RawToken) -> bool:
     return here.token_type == TokenType.SELECT
 
 
-def _syntax(error: ParseError, script: Script) -> SyntaxProblem:
-    """The library's first error, with the place where the offending word begins."""
-    info = error.errors[0] if error.errors else {}
-    description = str(info.get("description") or _first(error))
-    word = str(info.get("highlight") or "")
-    line, column = int(info.get("line") or 0), int(info.get("col") or 0)
-    where = f" near '{word}'" if word else ""
-    what = description.split(" for <class")[0].split(" but got <Token")[0]
-    place = Place(script.file, line, max(1, column - len(word) + 1))
-    return SyntaxProblem(f"the SQL cannot be read{where}: {what}", at=place)
+_SIGNS = {",": TokenType.COMMA, "(": TokenType.L_PAREN, ")": TokenType.R_PAREN}
+
+
+def _windowed(raw: list[RawToken]) -> list[RawToken]:
+    """The tokens with windows of time as calls that the library reads."""
+    return [
+        _instead(raw[i], _SIGNS.get(text, TokenType.VAR), text) if text else raw[i]
+        for i, text in window_words([t.text for t in raw])
+    ]
+
+
+def _instead(token: RawToken, kind: TokenType, text: str) -> RawToken:
+    return RawToken(kind, text, token.line, token.col, token.start, token.end)

@@ -82,6 +82,10 @@ def _call(cursor: Cursor) -> TableCall:
         if name in arguments:
             raise SyntaxProblem(f"'{name}' is given twice", instead="give it once", at=token.at)
         arguments[name] = _value(cursor)
+    if not arguments:
+        raise SyntaxProblem(
+            f"{first.text} has no arguments", instead="write name => value", at=first.at
+        )
     return TableCall(first.text.lower(), relation, tuple(sorted(arguments.items())), first.at)
 
 

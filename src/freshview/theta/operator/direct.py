@@ -19,7 +19,7 @@ from freshview.theta.migration import exchanges_of
 from freshview.theta.operator.joiner import SIDES, BatchJoiner
 from freshview.theta.operator.output import Pairs, too_often
 from freshview.theta.placement import BUCKETS, Layout, address_count, finest, old_part
-from freshview.theta.terms import Groups, Hybrid, Numbers, Placement, Side
+from freshview.theta.terms import Groups, Hybrid, Numbers, Placement, RangePlacement, Side
 
 MOST_PRODUCT = (1 << 63) - 1
 """How often a pair may come."""
@@ -222,6 +222,8 @@ def grid_tables(placement: Placement) -> tuple[bytes | None, bytes, bytes] | Non
             grids = list(heavy)
             buckets = np.arange(BUCKETS, dtype=np.int64) % len(hosts)
             base = {"R": len(hosts), "S": len(hosts)}
+        case RangePlacement():
+            return None  # rows have addresses, which Python computes
         case _:
             table = np.arange(BUCKETS, dtype=np.int64) % len(placement.hosts)
             return table.tobytes(), b"", b""

@@ -19,10 +19,11 @@ from freshview.theta.metrics import Metrics
 from freshview.theta.migration import Transfers, exchanges_of
 from freshview.theta.operator.direct import DirectJoin
 from freshview.theta.operator.joiner import SIDES, BatchJoiner, MakeStores
+from freshview.theta.operator.options import BadJoin
 from freshview.theta.operator.output import Pairs, check_weights
 from freshview.theta.placement import Layout, hosts_of
 from freshview.theta.schemes import show_mappings
-from freshview.theta.terms import Groups, Mask, Placement, Side, Sizes
+from freshview.theta.terms import Groups, Mask, Placement, RangePlacement, Side, Sizes
 
 NEW_BYTES_PAID = 2
 """While state moves, joiners send this many times the new bytes: what theorem 4.4.7 asks for."""
@@ -54,6 +55,8 @@ class Epochs(ABC):
         """Enter the epoch of another placement; nothing happens if it is the current one."""
         if placement == self.placement:
             return
+        if isinstance(self.placement, RangePlacement):
+            raise BadJoin("rows by ranges stay where they are", instead="use the scheme 'dynamic'")
         self._enter(placement)
         self.layout = Layout(placement)
         self.is_migrating = True

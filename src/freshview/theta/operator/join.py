@@ -46,11 +46,12 @@ from freshview.theta.operator.options import (
     choose_scheme,
 )
 from freshview.theta.operator.output import Output, Pairs, collect
+from freshview.theta.operator.ranges import check_ranges, in_ranges
 from freshview.theta.operator.single import RowWriter, is_joined_alone, is_used_up, start
 from freshview.theta.operator.single import collect as collect_singles
 from freshview.theta.operator.source import Source
-from freshview.theta.schemes import Scheme, show_mappings
-from freshview.theta.terms import Numbers, Placement, Side
+from freshview.theta.schemes import Ranged, Scheme, show_mappings
+from freshview.theta.terms import Numbers, Placement, RangePlacement, Side
 
 Rows = TypeVar("Rows")
 Sink = Callable[[Output], object]
@@ -110,6 +111,8 @@ class ThetaJoin:
         self.scheme = choose_scheme(
             scheme, joiners, policy, self.theta, self.window, self.sources.values()
         )
+        if isinstance(self.scheme, Ranged):
+            check_ranges(self.scheme.bounds, self.theta)
         self._metrics = Metrics()
         self._spill = Spill.of(spill_after, spill_folder)
         self._engine = LocalEngine(engine, shape, inputs_of(self.sources), seed)
@@ -343,6 +346,8 @@ class ThetaJoin:
             )
         before = self._counts[side]
         tuples = stamped(source, side, self.theta, columns, each, self._seed, before, seen)
+        if isinstance(self.placement, RangePlacement):
+            tuples = in_ranges(tuples, side, self.theta, self.placement)
         usable = joinable(self.theta.comparisons, side, tuples)
         late: list[Row] = []
         timed = columns[source.time].valid if source.time is not None else np.ones(count, np.bool_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias, assert_never
 
-from freshview.theta.terms import Grid, Groups, HashPlacement, Hybrid, Placement
+from freshview.theta.terms import Grid, Groups, HashPlacement, Hybrid, Placement, RangePlacement
 from freshview.theta.terms import Mapping as GridMapping
 
 Json: TypeAlias = Mapping[str, Any]
@@ -22,6 +22,8 @@ def show_placement(placement: Placement) -> Json:
             return {"grids": [[g.mapping.n, g.mapping.m, list(g.hosts)] for g in grids]}
         case HashPlacement(hosts):
             return {"hash": list(hosts)}
+        case RangePlacement(hosts, bounds):
+            return {"ranges": list(hosts), "bounds": list(bounds)}
         case Hybrid(hosts, heavy):
             by_bucket = [[bucket, show_placement(groups)["grids"]] for bucket, groups in heavy]
             return {"hybrid": list(hosts), "heavy": by_bucket}
@@ -40,6 +42,8 @@ def read_placement(value: Json) -> Placement:
         return _groups(value["grids"])
     if "hash" in value:
         return HashPlacement(tuple(value["hash"]))
+    if "ranges" in value:
+        return RangePlacement(tuple(value["ranges"]), tuple(value["bounds"]))
     heavy = tuple((bucket, _groups(grids)) for bucket, grids in value["heavy"])
     return Hybrid(tuple(value["hybrid"]), heavy)
 

@@ -12,7 +12,7 @@ from freshview.theta.controller import Counts
 from freshview.theta.local.columns import Array
 from freshview.theta.operator.joiner import SIDES
 from freshview.theta.operator.placement_text import Json
-from freshview.theta.schemes import Dynamic, HybridByKey, Scheme, Static, SymmetricHash
+from freshview.theta.schemes import Dynamic, HybridByKey, Ranged, Scheme, Static, SymmetricHash
 from freshview.theta.terms import Sizes
 
 Arrays: TypeAlias = Mapping[str, Array]
@@ -38,7 +38,7 @@ def dump_scheme(scheme: Scheme) -> tuple[Json, Arrays]:
                 arrays[f"buckets {side}"] = buckets
                 arrays[f"sizes {side}"] = scheme.sizes[side][buckets]
             return {"heavy": heavy}, arrays
-        case SymmetricHash() | Static():
+        case SymmetricHash() | Static() | Ranged():
             return {}, {}
         case _:
             raise FreshviewError(

@@ -206,21 +206,16 @@ static void after_vwap_vwap_2(Env& e) {
                 sums_4.sum = all.sum.sum();
                 sums_4.sum_2 = all.sum_2;
               }
-              if (!sums_4.sum.gone()) {
-                {
-                  auto* into_24 = tmp0.at(e.scratch, {});
-                  FR_WRITE;
+              {
+                auto* into_24 = tmp0.at(e.scratch, {});
+                FR_WRITE;
+                if (!sums_4.sum.gone()) {
                   gain(into_24->sum, sums_4.sum);
-                  if (into_24->empty()) tmp0.drop(e.scratch, into_24);
                 }
-              }
-              if (sums_4.sum_2 != 0) {
-                {
-                  auto* into_26 = tmp0.at(e.scratch, {});
-                  FR_WRITE;
-                  into_26->sum_2 = known(o, add<i64>(o, into_26->sum_2, narrow<i64>(o, sums_4.sum_2)));
-                  if (into_26->empty()) tmp0.drop(e.scratch, into_26);
+                if (sums_4.sum_2 != 0) {
+                  into_24->sum_2 = known(o, add<i64>(o, into_24->sum_2, narrow<i64>(o, sums_4.sum_2)));
                 }
+                if (into_24->empty()) tmp0.drop(e.scratch, into_24);
               }
             }
             if (!(s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0)) [&]() __attribute__((noinline, cold)) {

@@ -238,21 +238,16 @@ static void on_Bids(Env& e, const Batch& b) {
               sums_9.sum = all.sum.sum();
               sums_9.sum_2 = all.sum_2;
             }
-            if (!sums_9.sum.gone()) {
-              {
-                auto* into_34 = tmp0.at(e.scratch, {});
-                FR_WRITE;
+            {
+              auto* into_34 = tmp0.at(e.scratch, {});
+              FR_WRITE;
+              if (!sums_9.sum.gone()) {
                 gain(into_34->sum, sums_9.sum);
-                if (into_34->empty()) tmp0.drop(e.scratch, into_34);
               }
-            }
-            if (sums_9.sum_2 != 0) {
-              {
-                auto* into_36 = tmp0.at(e.scratch, {});
-                FR_WRITE;
-                into_36->sum_2 = known(o, add<i64>(o, into_36->sum_2, narrow<i64>(o, sums_9.sum_2)));
-                if (into_36->empty()) tmp0.drop(e.scratch, into_36);
+              if (sums_9.sum_2 != 0) {
+                into_34->sum_2 = known(o, add<i64>(o, into_34->sum_2, narrow<i64>(o, sums_9.sum_2)));
               }
+              if (into_34->empty()) tmp0.drop(e.scratch, into_34);
             }
           }
           if (!(s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0)) [&]() __attribute__((noinline, cold)) {

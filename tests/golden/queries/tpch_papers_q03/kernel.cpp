@@ -244,7 +244,9 @@ static void on_Customer(Env& e, const Batch& b) {
   for (i64 from = 0; from < b.size; from += 1024) {
     const i64 end = b.size - from < 1024 ? b.size : from + 1024;
     u8 marks[1024 + SPARE];
+    mark_sizes<true>(marks, end - from, all_mktsegment + from, 8);
     for (i64 i_1 = from; i_1 < end; i_1++) {
+      if (!marks[i_1 - from]) continue;
       const Str mktsegment_1 = all_mktsegment[i_1];
       marks[i_1 - from] = text_same(mktsegment_1, Str{"BUILDING", 8});
     }

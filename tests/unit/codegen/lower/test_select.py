@@ -53,3 +53,11 @@ def test_tests_of_the_same_column_are_made_together() -> None:
     marks = [line for line in text.splitlines() if " mark<" in line]
     assert ["mark<true>" in line for line in marks] == [True, False, False]
     assert [line.count("(shipdate_1 ") + line.count("(discount_1 ") for line in marks] == [2, 2, 0]
+
+
+def test_texts_are_told_apart_by_their_sizes_before_they_are_compared() -> None:
+    c = case("tpch_papers", "q19")
+    text = emit(compiled(c, DeltaOptions(mode="tuple")), c.catalog.functions)
+    marks = [line.strip() for line in text.splitlines() if " mark_sizes<" in line]
+    assert any("<true>" in line and "all_shipmode + from, 3, 7);" in line for line in marks)
+    assert any("<false>" in line and "all_shipinstruct + from, 17);" in line for line in marks)

@@ -141,7 +141,7 @@ class Searches(Activation):
             x = next(sort.column for sort in s.search.sorts if sort.column not in known)
             entries.sort(key=lambda r: (r.values[x] is None) == (s.nulls == "last"))
         left = s.limit
-        for entry in entries:
+        for entry in dropwhile(lambda r: not self.holds(s.ends, {**names, s.row: r}), entries):
             count = entry.payloads[s.payload]
             count = int(bool(count)) if s.once else count
             if s.others:

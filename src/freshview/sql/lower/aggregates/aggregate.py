@@ -9,9 +9,10 @@ from freshview.calculus.build import ZERO, exists, sum_
 from freshview.calculus.terms import Apply, Cmp, Lift, Var
 from freshview.calculus.types import DOUBLE, INT
 from freshview.errors import TypeProblem, UnsupportedSql
+from freshview.sql.lower.aggregates import bits
 from freshview.sql.lower.aggregates.extremes import beside_extreme, extreme, mode
 from freshview.sql.lower.aggregates.group import Group, present
-from freshview.sql.lower.aggregates.moments import STATISTICS, moment
+from freshview.sql.lower.aggregates.moments import STATISTICS, coefficient, moment
 from freshview.sql.lower.aggregates.percentiles import percentile
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.products import product
@@ -60,6 +61,10 @@ def _of_values(fn: str, arguments: list[Val], share: Decimal | None, group: Grou
     if fn in ("count", "approx_count_distinct"):
         var = group.env.names.fresh("count")
         return Val(Var(var), INT, (Lift(var, group.total(*present(arguments))),))
+    if fn == "regr_model":
+        raise UnsupportedSql(
+            "REGR_MODEL here is not supported", instead="select it, or one of its fields, of groups"
+        )
     if fn in _PICKS:
         return extreme(_PICKS[fn], argument, group, may_be_empty=may_be_empty)
     if fn in ("min_by", "max_by"):
@@ -68,6 +73,10 @@ def _of_values(fn: str, arguments: list[Val], share: Decimal | None, group: Grou
         return mode(argument, group, may_be_empty=may_be_empty, last=fn == "mode_desc")
     if argument.type.span and (fn in STATISTICS or share is not None):
         raise TypeProblem(f"{fn.upper()} needs numbers, not intervals", instead="use SUM or AVG")
+    if fn in bits.FUNCTIONS:
+        return bits.of_bits(fn, argument, group)
+    if fn == "regr_coefficient":
+        return coefficient(arguments, group)
     if fn in STATISTICS:
         return moment(fn, arguments, group)
     if share is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from freshview.calculus.build import NULL, add, mul, sum_
 from freshview.calculus.terms import Expr, Lift, Var
@@ -30,6 +30,20 @@ class Group:
         """The same for each of the values of some variables, which keep their names."""
         body = product(*self.core, *factors)
         return freshen(sum_((*self.keys, *variables), body), self.env.names)
+
+
+@dataclass
+class Computed:
+    """What is computed of the rows of a group in order, each value under a variable."""
+
+    group: Group
+    prefix: list[Expr] = field(default_factory=list, kw_only=True)
+
+    def let(self, hint: str, body: Expr) -> Var:
+        """A variable with the value of a term."""
+        var = self.group.env.names.fresh(hint)
+        self.prefix.append(Lift(var, body))
+        return Var(var)
 
 
 def present(arguments: Sequence[Val]) -> tuple[Expr, ...]:

@@ -9,40 +9,36 @@ values differ in their first fifteen.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from freshview.calculus.build import ONE, const, mul, sub
-from freshview.calculus.terms import Apply, Expr, Lift, Var
+from freshview.calculus.terms import Apply, Expr, Var
 from freshview.calculus.types import DOUBLE, INT
 from freshview.errors import TypeProblem
-from freshview.sql.lower.aggregates.group import Group, present
+from freshview.sql.lower.aggregates.group import Computed, Group, present
 from freshview.sql.lower.val import Val
 from freshview.sql.lower.values.coerce import coerce
 
 
 @dataclass
-class Moments:
+class Moments(Computed):
     """Sums over the rows in which no argument is NULL, and what is computed of them in order."""
 
-    group: Group
     arguments: tuple[Val, ...]
     guards: tuple[Expr, ...]
-    prefix: list[Expr] = field(default_factory=list)
 
     def power(self, *exponents: int) -> Expr:
         """The sum of x ** i, or of x ** i * y ** j; without exponents, how many rows there are."""
         values = (v.term for v, n in zip(self.arguments, exponents, strict=False) for _ in range(n))
         return self.group.total(*self.guards, *values)
 
-    def let(self, hint: str, body: Expr) -> Var:
-        """A variable with the value of a term."""
-        var = self.group.env.names.fresh(hint)
-        self.prefix.append(Lift(var, body))
-        return Var(var)
-
     def apply(self, fn: str, *args: Expr) -> Var:
         """A variable with the value of a function."""
         return self.let(fn, Apply(fn, args))
+
+    def of(self, *chosen: int) -> list[int]:
+        """Exponents: how often each argument stands among the chosen ones."""
+        return [chosen.count(k) for k in range(len(self.arguments))]
 
     def count(self) -> Var:
         """How many rows there are."""
@@ -50,10 +46,9 @@ class Moments:
 
     def spread(self, i: int, j: int) -> Var:
         """The sum of products of two deviations from the mean, times the number of rows."""
-        of_i, of_j = ([int(k == chosen) for k in (0, 1)] for chosen in (i, j))
-        both = [a + b for a, b in zip(of_i, of_j, strict=True)]
-        products = mul(self.power(*both), self.power())
-        spread = self.let("spread", sub(products, mul(self.power(*of_i), self.power(*of_j))))
+        products = mul(self.power(*self.of(i, j)), self.power())
+        means = mul(self.power(*self.of(i)), self.power(*self.of(j)))
+        spread = self.let("spread", sub(products, means))
         return spread if i != j else self.apply("greatest", spread, const(0.0))
 
 
@@ -150,13 +145,28 @@ STATISTICS = {**dict.fromkeys(_OF_ONE, 1), **dict.fromkeys(_OF_TWO, 2)}
 """How many arguments each of them has."""
 
 
-def moment(fn: str, arguments: list[Val], group: Group) -> Val:
-    """One of `STATISTICS` of a group; NULL where it is not defined, as for no rows."""
+def coefficient(arguments: list[Val], group: Group) -> Val:
+    """One number of REGR_MODEL(y, x1, ...): the last argument says which."""
+    *variables, place = arguments
+    m = _moments("regr_model", variables, group)
+    every = range(len(variables))
+    n = m.count()
+    sums = [m.let("sum", m.power(*m.of(i))) for i in every]
+    spreads = [m.apply("div", m.spread(i, j), n) for i in every for j in every if i <= j]
+    var = m.apply("regr_coefficient_of", place.term, n, *sums, *spreads)
+    return Val(var, DOUBLE.or_null(), tuple(m.prefix), (var.name,))
+
+
+def _moments(fn: str, arguments: list[Val], group: Group) -> Moments:
     for v in arguments:
         if not v.type.is_numeric:
             raise TypeProblem(f"{fn.upper()} needs numbers, not {v.type.kind}")
-    values = tuple(coerce(v, DOUBLE) for v in arguments)
-    moments = Moments(group, values, present(arguments))
+    return Moments(group, tuple(coerce(v, DOUBLE) for v in arguments), present(arguments))
+
+
+def moment(fn: str, arguments: list[Val], group: Group) -> Val:
+    """One of `STATISTICS` of a group; NULL where it is not defined, as for no rows."""
+    moments = _moments(fn, arguments, group)
     var = {**_OF_ONE, **_OF_TWO}[fn](moments)
     if fn == "regr_count":
         return Val(var, INT, tuple(moments.prefix))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 
 from freshview.calculus.build import ONE, ZERO, add, const, exists, mul, sub, sum_
@@ -11,7 +11,7 @@ from freshview.calculus.terms import Apply, Cmp, Expr, Lift, Op, Var
 from freshview.calculus.types import DOUBLE, Type
 from freshview.calculus.walk import freshen
 from freshview.errors import TypeProblem
-from freshview.sql.lower.aggregates.group import Group
+from freshview.sql.lower.aggregates.group import Computed, Group
 from freshview.sql.lower.val import Val
 from freshview.sql.lower.values.coerce import coerce
 
@@ -20,19 +20,11 @@ Tests = Callable[[Var, Var], tuple[Expr, ...]]
 
 
 @dataclass
-class _Ranked:
+class _Ranked(Computed):
     """The rows of a group in the order of a value, and what is computed of them."""
 
-    group: Group
     argument: Val
     descending: bool
-    prefix: list[Expr] = field(default_factory=list)
-
-    def let(self, hint: str, body: Expr) -> Var:
-        """A variable with the value of a term."""
-        var = self.group.env.names.fresh(hint)
-        self.prefix.append(Lift(var, body))
-        return Var(var)
 
     def value(self, tests: Tests, t: Type) -> Var:
         """The only value that meets the tests, in a type."""

@@ -11,6 +11,7 @@ from freshview.errors import FreshviewError
 from freshview.sql.lower.conditions.comparisons import comparable, compare, null_part, same
 from freshview.sql.lower.conditions.disjunction import disjunction, factored
 from freshview.sql.lower.conditions.quantifiers import exists_condition, quantified
+from freshview.sql.lower.conditions.temporal import at_present, names_the_present
 from freshview.sql.lower.conditions.truth import truth_value
 from freshview.sql.lower.env import Env, Want
 from freshview.sql.lower.products import carriers, closed, some_null
@@ -43,6 +44,8 @@ def condition(e: Scalar, env: Env, want: Want) -> Expr:
 def _condition(e: Scalar, env: Env, want: Want) -> Expr:
     if env.known and e in env.known:
         return truth_value(env.known[e], want, env)
+    if names_the_present(e, env):
+        return at_present((e,), env, want)
     match e:
         case Not(arg):
             return condition(arg, env, None if want is None else not want)

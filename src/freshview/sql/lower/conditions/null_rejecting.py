@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from freshview.sql.lower.conditions.temporal import at_first
 from freshview.sql.lower.env import Env
 from freshview.sql.terms import (
     Compare,
@@ -27,6 +28,7 @@ def never_null(e: Scalar, env: Env) -> frozenset[str]:
             sides = (arg, arg)
         case _:
             return frozenset()
+    env = at_first(env)
     if any(isinstance(x, ScalarQuery | ExistsQuery | Quantified) for s in sides for x in inside(s)):
         return frozenset()
     values = [env.value(s) for s in sides]

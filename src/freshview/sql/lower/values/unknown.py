@@ -7,9 +7,7 @@ from difflib import get_close_matches
 
 from freshview.errors import FreshviewError, UnknownFunction, UnsupportedSql
 
-_MOMENT = frozenset(
-    ["current_date", "curdate", "current_timestamp", "now", "localtimestamp", "current_time"]
-)
+_MOMENT = frozenset(["now"])
 _SESSION = frozenset(
     [
         "current_user",
@@ -160,7 +158,11 @@ def unknown_function(fn: str, known: Iterable[str]) -> FreshviewError:
     """
     name = fn.upper()
     kinds = (
-        (_MOMENT, f"{name}, which depends on the moment,", "keep it in a stream of one row"),
+        (
+            _MOMENT,
+            f"{name} outside of a condition, where every row would change with the clock,",
+            "compare with it in WHERE, HAVING or ON",
+        ),
         (_SESSION, f"{name}, which depends on the session,", "write the value"),
         (_RANDOM, f"{name}, which is another at each look,", "store the value with the row"),
         (

@@ -1,0 +1,1 @@
+"""Sessions of rows, windows of joins, and rows that are final."""

@@ -1,0 +1,2 @@
+-- The bids on some auctions.
+SELECT auction, price FROM bid WHERE auction % 5 = 0
