@@ -20,7 +20,7 @@ def syntax_problem(
     called = _called(tokens, at)
     if called and (many := _TOO_MANY.match(description)):
         count, most = many.groups()
-        what = f"{called} takes at most {most} arguments, {count} are given"
+        what = f"{called} takes at most {most} arguments, and not {count}"
         return SyntaxProblem(what, instead="give it the right number", at=at)
     if _MISSING.match(description):
         if called:
