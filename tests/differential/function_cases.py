@@ -49,6 +49,9 @@ TEMPLATES = {
     "isodayofweek": "EXTRACT(DAYOFWEEK_ISO FROM {0})",
     "yearofweek": "EXTRACT(YEAROFWEEK FROM {0})",
     "add_units": "TIMESTAMPADD(HOUR, {1}, {2})",
+    "split_item": "SPLIT({0}, {1}, {3})[{2}]",
+    "split_element": "ELEMENT_AT(SPLIT({0}, {1}, {3}), {2})",
+    "split_size": "SIZE(SPLIT({0}, {1}, {2}))",
     "units_between": "TIMESTAMPDIFF(MONTH, {1}, {2})",
 }
 """How a function is written that SQL has no name for."""

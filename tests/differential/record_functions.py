@@ -50,7 +50,8 @@ def constant(x: Any, word: str) -> str:
     raise TypeError(x)
 
 
-def main() -> None:
+def session() -> SparkSession:
+    """A Spark that answers as we do."""
     spark = (
         SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")
@@ -62,6 +63,11 @@ def main() -> None:
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def main() -> None:
+    spark = session()
     version = ".".join(spark.version.split(".")[:2])
     head = f"# What Spark {version} answers in ANSI mode, with UTC: call, arguments, answer."
     rows = lines()

@@ -47,9 +47,9 @@ SETS = [
 ]
 
 SCRIPT = """
-CREATE STREAM orders (id INT NOT NULL, customer STRING);
+CREATE STREAM orders (id BIGINT NOT NULL, customer STRING);
 CREATE STREAM items (
-  id INT NOT NULL, price DECIMAL(10, 2), w DOUBLE, d DATE, at TIMESTAMP, ok BOOLEAN
+  id BIGINT NOT NULL, price DECIMAL(10, 2), w DOUBLE, d DATE, at TIMESTAMP, ok BOOLEAN
 );
 CREATE VIEW revenue AS
   SELECT o.customer, SUM(i.price) AS total, MAX(i.d) AS last
@@ -342,7 +342,7 @@ def test_a_change_out_of_range_leaves_everything_as_it_was(package: ModuleType) 
 def test_views_that_need_batches_make_all_the_views_take_them() -> None:
     """A kernel follows a relation in one way, so a script may mix what suits each view alone."""
     catalog, queries = load(
-        "CREATE STREAM r (a INT, b INT); CREATE STREAM s (a INT, b INT);"
+        "CREATE STREAM r (a BIGINT, b BIGINT); CREATE STREAM s (a BIGINT, b BIGINT);"
         "CREATE VIEW v AS SELECT a, SUM(b) AS n FROM r GROUP BY a;"
         "CREATE VIEW w AS SELECT COUNT(*) AS n FROM r, s WHERE r.a + s.a < r.b * s.b;"
     )

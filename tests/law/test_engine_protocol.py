@@ -195,7 +195,9 @@ def test_a_refused_batch_changes_nothing(make: Start, name: str, mode: Mode) -> 
         engine.restore(before)
 
 
-CAST = "SELECT r.a, SUM(r.c + CAST(t.name AS INT)) AS total FROM r, t WHERE r.a = t.a GROUP BY r.a"
+CAST = (
+    "SELECT r.a, SUM(r.c + CAST(t.name AS BIGINT)) AS total FROM r, t WHERE r.a = t.a GROUP BY r.a"
+)
 
 
 @pytest.mark.parametrize("make", ENGINES)

@@ -29,7 +29,7 @@ from freshview.sql.load import load
 from tests.law.loops import PASSES, Case, agree
 
 SCHEMA = """
-CREATE STREAM r (a INT, b INT NOT NULL, flag VARCHAR(3), name VARCHAR(20) NOT NULL,
+CREATE STREAM r (a BIGINT, b BIGINT NOT NULL, flag VARCHAR(3), name VARCHAR(20) NOT NULL,
                  d DATE, price DECIMAL(15,2) NOT NULL, rate DECIMAL(15,2) NOT NULL);
 """
 VIEWS = {
@@ -152,7 +152,7 @@ def test_loops_do_so_with_the_pass_and_without(view: str) -> None:
 
 LIMIT = 2**63 - 1
 SUMS = """
-CREATE STREAM s (g INT NOT NULL, x INT NOT NULL);
+CREATE STREAM s (g BIGINT NOT NULL, x BIGINT NOT NULL);
 SELECT g, SUM(x) AS total, SUM(x * x) AS squares FROM s GROUP BY g;
 """
 

@@ -25,7 +25,7 @@ from freshview.sql.load import load
 from tests.law.loops import PASSES, Case, agree, kernel_agrees
 
 SCHEMA = """
-CREATE STREAM r (g INT NOT NULL, flag VARCHAR(5) NOT NULL, n INT NOT NULL,
+CREATE STREAM r (g BIGINT NOT NULL, flag VARCHAR(5) NOT NULL, n BIGINT NOT NULL,
                  x DOUBLE NOT NULL, y DOUBLE NOT NULL);
 """
 VIEWS = {

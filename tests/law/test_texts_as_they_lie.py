@@ -21,7 +21,7 @@ from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.sql.load import load
 
 SCRIPT = """
-CREATE STREAM r (flag STRING, name STRING NOT NULL, x INT NOT NULL);
+CREATE STREAM r (flag STRING, name STRING NOT NULL, x BIGINT NOT NULL);
 SELECT flag, name, SUM(x) AS s, COUNT(*) AS n FROM r {where} GROUP BY flag, name;
 """
 WHERE = {

@@ -30,8 +30,8 @@ pytestmark = [
 ]
 
 SCRIPT = """
-CREATE STREAM t (i INT, d DECIMAL(30, 4), f DOUBLE, day DATE, at TIMESTAMP, b BOOLEAN, s STRING,
-                 v INT NOT NULL);
+CREATE STREAM t (i BIGINT, d DECIMAL(30, 4), f DOUBLE, day DATE, at TIMESTAMP, b BOOLEAN, s STRING,
+                 v BIGINT NOT NULL);
 CREATE VIEW keys AS SELECT i, d, f, day, at, b, s, SUM(v) AS v FROM t
   GROUP BY i, d, f, day, at, b, s;
 CREATE VIEW names AS SELECT s, SUM(v) AS v, MIN(day) AS first FROM t GROUP BY s;
@@ -80,7 +80,7 @@ def test_keys_of_every_type(engine: KernelEngine, query: str, size: int) -> None
 
 
 FIRST_ROWS = """
-CREATE STREAM t (g INT NOT NULL, v INT NOT NULL);
+CREATE STREAM t (g BIGINT NOT NULL, v BIGINT NOT NULL);
 CREATE VIEW best AS SELECT g, SUM(v) AS v FROM t GROUP BY g ORDER BY v DESC, g LIMIT 3;
 CREATE VIEW often AS SELECT g, COUNT(*) AS n FROM t GROUP BY g HAVING COUNT(*) > 1
   ORDER BY n, g DESC LIMIT 2;

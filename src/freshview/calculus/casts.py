@@ -48,7 +48,7 @@ SOURCES: dict[Kind, tuple[Kind, ...]] = {
 }
 """From which types there is a CAST to a type; the others have none in Spark either."""
 
-_HINTS: dict[Kind, str] = {
+_HINTS: dict[str, str] = {
     "int": "a 64-bit integer is digits with at most a sign before them",
     "double": "a double is a finite number like 1.5 or 2e3",
     "bool": "a boolean is true, false, t, f, yes, no, y, n, 1 or 0",
@@ -57,7 +57,7 @@ _HINTS: dict[Kind, str] = {
 }
 
 
-def refused(value: Value, to: Kind, hint: str = "") -> BadValue:
+def refused(value: Value, to: str, hint: str = "") -> BadValue:
     """The error about a value that a type cannot hold."""
     shown = f"'{value}'" if isinstance(value, str) else plain(value)
     return BadValue(
@@ -67,11 +67,14 @@ def refused(value: Value, to: Kind, hint: str = "") -> BadValue:
     )
 
 
-def to_int(x: Number | str) -> int:
-    """An integer: the part before the point of a number, toward zero.
+NAMES_OF_BITS = {8: "TINYINT", 16: "SMALLINT", 32: "INT", 64: "BIGINT"}
 
-    >>> to_int(" +12 "), to_int(Decimal("-1.9")), to_int(True)
-    (12, -1, 1)
+
+def to_int(x: Number | str, bits: int = 64) -> int:
+    """An integer of so many bits: the part before the point of a number, toward zero.
+
+    >>> to_int(" +12 "), to_int(Decimal("-1.9")), to_int(True), to_int(-128.9, 8)
+    (12, -1, 1, -128)
     """
     if isinstance(x, str):
         if not _INT.fullmatch(x.strip(WHITE)) or len(x) > 1000:
@@ -83,6 +86,10 @@ def to_int(x: Number | str) -> int:
         n = int(x)
     if not -LIMIT < n < LIMIT:
         raise refused(x, "int", "64-bit integers end before 9223372036854775808")
+    end = 1 << (bits - 1)
+    if not -end <= n < end:
+        name = NAMES_OF_BITS.get(bits, "INT")
+        raise refused(x, name, f"{name} goes from {-end} to {end - 1}")
     return n
 
 
@@ -237,6 +244,10 @@ def attempt(to: Kind) -> Callable[..., Value]:
     return tried
 
 
+NARROW_BITS = (8, 16, 32)
+"""How many bits an integer may be cast to, but for 64."""
+
+
 def never_fails(source: Type, to: Type, digits: int = MOST_DIGITS) -> bool:
     """Whether every value of a type can be cast to another one, of so many digits.
 
@@ -249,6 +260,8 @@ def never_fails(source: Type, to: Type, digits: int = MOST_DIGITS) -> bool:
             return to.kind == "string"
         case "decimal", "decimal":
             return digits == MOST_DIGITS and to.scale <= source.scale
+        case "int", "int":
+            return digits not in NARROW_BITS
         case "int" | "bool", "decimal":
             return digits - to.scale >= (19 if source.kind == "int" else 1)
         case "double" | "decimal", "int" | "decimal":
@@ -257,7 +270,7 @@ def never_fails(source: Type, to: Type, digits: int = MOST_DIGITS) -> bool:
             return True
 
 
-MOVES = ("add_days", "add_months", "add_seconds")
+MOVES = ("add_days", "add_months", "add_seconds", "add_micros")
 
 REFUSING = frozenset((*(f"cast_{kind}" for kind in CASTS), *MOVES))
 """The functions that may refuse a value: engines call them when all other tests are passed."""

@@ -54,6 +54,8 @@ class Function:
 
     SQL casts an argument of another kind to the first of them.
     """
+    many: Callable[[list[tuple[Value, ...]]], list[Value]] | None = None
+    """The answers for many rows of arguments at once, none of them NULL, where there is such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +179,14 @@ def _same(*types: Type) -> Type:
 def _casts() -> list[Function]:
     """CAST and TRY_CAST: functions called like the type, with `cast_` where it may be refused.
 
-    A cast to decimals takes how many digits they have, and an example of their type.
+    A cast to decimals takes how many digits they have, and an example of their type; one to
+    integers may take how many bits they have.
     """
     types = {t.kind: t for t in (INT, DOUBLE, BOOL, DATE, TIMESTAMP, STRING)}
     functions: list[Function] = []
     for kind, compute in CASTS.items():
         result = _fixed(types[kind]) if kind in types else lambda x, digits, like: like
-        arity = (1, 1) if kind in types else (3, 3)
+        arity = (1, 2) if kind == "int" else (1, 1) if kind in types else (3, 3)
         functions.append(Function(kind, compute, result, arity))
         functions.append(Function(f"cast_{kind}", compute, result, arity))
         functions.append(Function(f"try_{kind}", attempt(kind), result, arity, partial=True))
@@ -208,7 +211,7 @@ _TAKES: dict[str, tuple[tuple[Kind, ...], ...]] = {
     **dict.fromkeys(("upper", "lower", "trim", "length", "concat", "like"), (_TEXT,)),
     **dict.fromkeys(("abs", "floor", "ceil", "sqrt", "power", "div", "mod"), (_NUMBER,)),
     **dict.fromkeys(("vec_length", "dihedral_angle"), (_NUMBER,)),
-    **dict.fromkeys(("add_days", "add_months", "add_seconds"), (_DAY, _INT)),
+    **dict.fromkeys(("add_days", "add_months", "add_seconds", "add_micros"), (_DAY, _INT)),
     "round": (_NUMBER, _INT),
     "substring": (_TEXT, _INT),
 }
@@ -218,6 +221,7 @@ _SHIFTS: dict[str, Callable[[date, int], date]] = {
     "days": scalars.add_days,
     "months": scalars.add_months,
     "seconds": scalars.add_seconds,
+    "micros": scalars.add_micros,
 }
 _MANY = 1 << 30
 

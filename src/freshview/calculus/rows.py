@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
@@ -12,7 +12,7 @@ from freshview.algebra import Number
 from freshview.calculus.convert import converted
 from freshview.calculus.domain import DIGITS, is_decimal, is_int, is_text
 from freshview.calculus.schema import Column, Relation
-from freshview.calculus.types import Type, Value, fits
+from freshview.calculus.types import DAY_TIME, Type, Value, fits
 from freshview.errors import BadRow, Overflow, Place
 
 Row: TypeAlias = tuple[Value, ...]
@@ -158,7 +158,8 @@ def as_declared(columns: Sequence[Column], rows: list[Row]) -> list[Row]:
     """
     digits = {i: c.type.scale for i, c in enumerate(columns) if c.type.kind == "decimal"}
     doubles = [i for i, c in enumerate(columns) if c.type.kind == "double"]
-    if not digits and not doubles:
+    spans = [i for i, c in enumerate(columns) if c.type.span == DAY_TIME.span]
+    if not digits and not doubles and not spans:
         return rows
     units = [(i, Decimal(1).scaleb(-scale)) for i, scale in digits.items()]
     out = []
@@ -171,6 +172,9 @@ def as_declared(columns: Sequence[Column], rows: list[Row]) -> list[Row]:
         for i in doubles:
             if values[i] is not None:
                 values[i] = float(values[i]) + 0.0
+        for i in spans:
+            if values[i] is not None:
+                values[i] = timedelta(microseconds=values[i])
         out.append(tuple(values))
     return out
 
@@ -199,9 +203,31 @@ def in_order(relation: Relation, row: RowLike, at: Place | None = None) -> Seque
     return row
 
 
+def conform_to(value: Value, column: Column) -> Value:
+    """A value as its column writes it; ValueError where it is larger than the column is declared.
+
+    >>> from freshview.calculus.types import INT
+    >>> conform_to(-128, Column("x", INT, 8))
+    -128
+    """
+    value = conform(value, column.type)
+    if not column.size or value is None:
+        return value
+    if isinstance(value, str):
+        large = len(value) > column.size
+    elif isinstance(value, Decimal):
+        large = value.adjusted() >= column.size - column.type.scale and bool(value)
+    else:
+        limit = 1 << (column.size - 1)
+        large = isinstance(value, int) and not -limit <= value < limit
+    if large:
+        raise ValueError(value)
+    return value
+
+
 def _value(relation: Relation, column: Column, value: Value, at: Place | None) -> Value:
     try:
-        return conform(value, column.type)
+        return conform_to(value, column)
     except ValueError as e:
         raise bad_value(relation, column, value, at) from e
 
@@ -239,8 +265,25 @@ def bad_value(relation: Relation, column: Column, value: object, at: Place | Non
     name = f"{relation.name}.{column.name}"
     if value is None:
         return BadRow(f"{name} is NOT NULL", instead=f"expected {expected(column.type)}", at=at)
-    words = f"expected {expected(column.type)}{_beyond(value, column.type)}"
+    words = f"expected {_sized(column) or expected(column.type) + _beyond(value, column.type)}"
     return BadRow(f"{name} cannot hold {_shown(value)}", instead=words, at=at)
+
+
+def _sized(column: Column) -> str:
+    """What a value looks like that is as large as its column is declared; empty for any size."""
+    if not column.size:
+        return ""
+    null = " or NULL" if column.type.nullable else ""
+    match column.type.kind:
+        case "int":
+            limit = 1 << (column.size - 1)
+            return f"an integer from {-limit} to {limit - 1}{null}"
+        case "decimal":
+            before, after = column.size - column.type.scale, column.type.scale
+            digits = f"{after} digits after the point and {before} before it"
+            return f"a decimal with at most {digits}{null}"
+        case _:
+            return f"a text of at most {column.size} characters{null}"
 
 
 def _beyond(value: object, t: Type) -> str:

@@ -151,6 +151,11 @@ def add_seconds(moment: Day, count: int) -> Day:
     return moment + timedelta(seconds=count)
 
 
+def add_micros(moment: Day, count: int) -> Day:
+    """A timestamp some microseconds later."""
+    return moment + timedelta(microseconds=count)
+
+
 def add_months(day: date, months: int) -> date:
     """A date or timestamp some months later; a month without such a day has its last one."""
     month = day.month - 1 + months

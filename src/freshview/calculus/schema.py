@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from freshview.calculus.terms import Expr, Order
-from freshview.calculus.types import Type
+from freshview.calculus.types import Type, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A named column of a type."""
+    """A named column of a type.
+
+    `size` is the room that its declaration asks for: the bits of an integer, the digits of a
+    decimal, the characters of a text. What is larger is refused; 0 leaves it to the type. It is
+    asked at the door only, so columns of other sizes are equal.
+    """
 
     name: str
     type: Type
+    size: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,10 @@ class Relation:
     time: EventTime | None = None
     notes: tuple[str, ...] = ()
     """What its declaration says that is ignored."""
+    defaults: tuple[tuple[str, Value], ...] = ()
+    """The values of columns that an INSERT does not name; the others are NULL then."""
+    generation: int = 0
+    """How many relations of its name a script has dropped before: their rows are not its own."""
 
     @property
     def time_column(self) -> int | None:

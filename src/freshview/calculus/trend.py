@@ -14,7 +14,7 @@ Trends = Mapping[str, int]
 WIDENING = frozenset({"double"})
 """Functions that change the type of a number, and neither its place among others nor its answer."""
 
-SHIFTS = WIDENING | {"add_seconds", "add_days", "add_months", "days_between"}
+SHIFTS = WIDENING | {"add_micros", "add_seconds", "add_days", "add_months", "days_between"}
 SHIFTS |= {"window_of_time", "window_of_number"}
 """The same, and those that move times; these have no answer outside of the years 1 to 9999."""
 

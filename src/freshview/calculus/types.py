@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal, TypeAlias
@@ -22,7 +22,9 @@ class Type:
     """A kind of value; decimals carry digits after the point; `nullable` admits SQL NULL.
 
     A payload that is not a number is of kind `ring`, and `ring` names the class of its elements.
-    `wide` says how a kernel holds a decimal, not what it is: no text shows it.
+    `wide` says how a kernel holds a decimal, not what it is: no text shows it. An integer that is
+    an interval has a `span`, which says what it counts: it is asked by SQL and where values come
+    and go, and to everything between it is an integer like any other.
     """
 
     kind: Kind
@@ -30,6 +32,7 @@ class Type:
     nullable: bool = False
     ring: str = ""
     wide: bool = False
+    span: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         name = f"decimal({self.scale})" if self.kind == "decimal" else self.kind
@@ -62,6 +65,8 @@ TIMESTAMP = Type("timestamp")
 BOOL = Type("bool")
 STRING = Type("string")
 NULL = Type("null", nullable=True)
+DAY_TIME = Type("int", span="microseconds")
+YEAR_MONTH = Type("int", span="months")
 
 
 def decimal(scale: int) -> Type:
@@ -138,7 +143,8 @@ def common(a: Type, b: Type) -> Type:
     if "ring" in (a.kind, b.kind):
         return _in_ring(a, b)
     if a.kind == b.kind:
-        return Type(a.kind, max(a.scale, b.scale), nullable, wide=a.wide or b.wide)
+        span = a.span if a.span == b.span else ""
+        return Type(a.kind, max(a.scale, b.scale), nullable, wide=a.wide or b.wide, span=span)
     if a.is_numeric and b.is_numeric:
         if "double" in (a.kind, b.kind):
             return Type("double", nullable=nullable)

@@ -10,6 +10,7 @@
 #include "decimal.hpp"
 #include "lines.hpp"
 #include "scalar.hpp"
+#include "sized.hpp"
 
 namespace fr {
 namespace edge {
@@ -17,7 +18,7 @@ namespace edge {
 // What is wrong with a batch: the first thing that was found.
 struct Problem {
   enum What {
-    Nothing, NotTable, Missing, Extra, WrongType, IsNull, Outside, NotUtf8, NullRow, Damaged
+    Nothing, NotTable, Missing, Extra, WrongType, IsNull, Outside, NotUtf8, TooLong, NullRow, Damaged
   };
   What what = Nothing;
   i64 row = 0;                 // -1: in a dictionary
@@ -27,7 +28,7 @@ struct Problem {
   i128 value = 0;              // what does not fit, times 10^scale
   int scale = 0;
   f64 real = 0;                // the same of a double that is not a finite number
-  Str text = {nullptr, 0};     // what is not UTF-8
+  Str text = {nullptr, 0};     // what is not UTF-8, or too long
 };
 
 template <class T> inline T load(const void* base, i64 i) {
@@ -506,7 +507,8 @@ inline const void* convert(Room&, const Source&, const Column&, Problem&);
 template <class To>
 const void* picked(Room& room, const Source& s, const Column& c, Problem& p) {
   Column entry = c;
-  entry.nullable = true;  // an entry may be NULL as long as no row picks it
+  entry.nullable = true;  // an entry may be NULL, or large, as long as no row picks it
+  entry.size = 0;
   i64 size = s.array->dictionary->length;
   if (const char* fault = fault_of(*s.schema->dictionary, *s.array->dictionary, size))
     return p.row = -1, damaged(p, fault);
@@ -544,8 +546,36 @@ const void* any(Room& room, const Source& s, const Column& c, Problem& p, Plain 
   return plain(room, s, c, p);
 }
 
+// Whether all the values of a converted column have its size; else the first that has not.
+inline bool are_sized(const Source& s, const Column& c, Problem& p, const void* values) {
+  i64 row = -1;
+  if (c.kind == Int || c.kind == Decimal64)
+    row = first_large(c, static_cast<const i64*>(values), s.size);
+  if (c.kind == Decimal128) row = first_large(c, static_cast<const i128*>(values), s.size);
+  if (c.kind == Text) {
+    const Str* texts = static_cast<const Str*>(values);
+    for (i64 i = 0; i < s.size && row < 0; i++)
+      if (!has_size(texts[i], c.size)) row = i;
+    if (row >= 0) p.text = texts[row];
+  }
+  if (row < 0) return true;
+  p.what = c.kind == Text ? Problem::TooLong : Problem::Outside;
+  p.row = row;
+  p.scale = c.kind == Int ? 0 : c.scale;
+  if (c.kind == Decimal128) p.value = static_cast<const i128*>(values)[row];
+  else if (c.kind != Text) p.value = static_cast<const i64*>(values)[row];
+  return false;
+}
+
+inline const void* of_kind(Room& room, const Source& s, const Column& c, Problem& p);
+
 // A column as a kernel takes it, or null with a problem.
 inline const void* convert(Room& room, const Source& s, const Column& c, Problem& p) {
+  const void* out = of_kind(room, s, c, p);
+  return out && c.size && !are_sized(s, c, p, out) ? nullptr : out;
+}
+
+inline const void* of_kind(Room& room, const Source& s, const Column& c, Problem& p) {
   switch (c.kind) {
     case Int: return any<i64>(room, s, c, p, ints);
     case Decimal64: return any<i64>(room, s, c, p, decimals<i64>);
@@ -570,10 +600,24 @@ template <class T> const void* joined(Room& room, const Source& s, Problem& p) {
   return out;
 }
 
+// Whether no text has more bytes than its column has characters.
+inline bool are_short(const Source& s, const Column& c) {
+  const char* format = s.schema->format;
+  auto all = [&](auto sample) {
+    using T = decltype(sample);
+    bool good = true;
+    for (i64 i = 0; i < s.size; i++)
+      good &= u64(s.at<T>(i + 1) - s.at<T>(i)) <= u64(c.size);
+    return good;
+  };
+  if (!strcmp(format, "u")) return all(i32());
+  return !strcmp(format, "U") && all(i64());
+}
+
 inline const void* as_it_lies(Room& room, const Source& s, const Column& c, Problem& p, Form& form) {
   const char* format = s.schema->format;
   const void* out = nullptr;
-  if (s.array->dictionary) return nullptr;
+  if (s.array->dictionary || (c.size && c.kind == Text && !are_short(s, c))) return nullptr;
   if (c.kind == Text && !strcmp(format, "u")) {
     out = joined<i32>(room, s, p);
     form = Joined32;
@@ -584,6 +628,9 @@ inline const void* as_it_lies(Room& room, const Source& s, const Column& c, Prob
     DecimalFormat d;
     if (read_format(format, d) && d.scale == c.scale && d.bits <= 128)
       out = same_scale(room, s, d.bits, d.digits);
+    if (out && c.size && c.size < u32(d.digits) &&
+        first_large(c, static_cast<const i64*>(out), s.size) >= 0)
+      out = nullptr;  // it is looked for once more, and refused with its row
     form = Narrow;
   }
   if (!out) form = Plain;

@@ -78,7 +78,7 @@ void free_instance(Instance* x) {
 void drop_instance(PyObject* capsule) { free_instance(instance_in(capsule)); }
 
 // The kernel of a library for a relation whose columns come as tuples of name, kind, scale, whether
-// there are NULLs and whether it is of the key; null with an error.
+// there are NULLs, whether it is of the key, and its size; null with an error.
 const Kernel* kernel_of(PyObject* descriptions) {
   Own columns(PySequence_Tuple(descriptions));
   if (!columns || !kernel.of_columns) return columns ? PyErr_NoMemory() : nullptr, nullptr;
@@ -88,14 +88,15 @@ const Kernel* kernel_of(PyObject* descriptions) {
   bool* key = own.room->array<bool>(width + 1);
   for (int i = 0; i < width; i++) {
     PyObject* one = PyTuple_GetItem(columns, i);
-    i64 kind, scale, nullable, in_key;
+    i64 kind, scale, nullable, in_key, size;
     const char* name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(one, 0), nullptr);
     if (!name || !number(PyTuple_GetItem(one, 1), 0, Text + 1, kind) ||
         !number(PyTuple_GetItem(one, 2), 0, 256, scale) ||
         !number(PyTuple_GetItem(one, 3), 0, 2, nullable) ||
-        !number(PyTuple_GetItem(one, 4), 0, 2, in_key))
+        !number(PyTuple_GetItem(one, 4), 0, 2, in_key) ||
+        !number(PyTuple_GetItem(one, 5), 0, INT32_MAX, size))
       return nullptr;
-    out[i] = Column{name, Kind(kind), u8(scale), bool(nullable), true};
+    out[i] = Column{name, Kind(kind), u8(scale), bool(nullable), true, false, u32(size)};
     key[i] = in_key;
   }
   const Kernel* of_relation = kernel.of_columns(width, out, key);

@@ -36,6 +36,7 @@ inline bool to_int(f64 x, i64& out) {
   out = x == limit ? INT64_MAX : i64(x);
   return true;
 }
+inline bool has_bits(i64 x, int bits) { return x >> (bits - 1) == x >> 63; }
 inline bool to_whole(f64 x, i64& out) {
   constexpr f64 limit = 9223372036854775808.0;
   return x > -limit && x < limit && (out = i64(x), true);

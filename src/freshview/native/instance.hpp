@@ -73,6 +73,7 @@ inline PyObject* raise_kernel_error(Instance& x, int relation, const Problem& p)
     case Problem::Extra: what = "extra", value = Py_BuildValue("s", p.name); break;
     case Problem::WrongType: what = "type", value = Py_BuildValue("s", p.name); break;
     case Problem::NotUtf8: value = PyBytes_FromStringAndSize(p.text.at, p.text.size); break;
+    case Problem::TooLong: value = PyUnicode_FromStringAndSize(p.text.at, p.text.size); break;
     case Problem::NullRow: what = "whole"; break;
     case Problem::Damaged: what = "damaged", value = Py_BuildValue("s", p.name); break;
     case Problem::Nothing:

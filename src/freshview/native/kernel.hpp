@@ -21,6 +21,7 @@ struct Column {
   bool nullable;
   bool used;  // on the way in: whether any statement reads it; the others are not converted
   bool as_it_lies = false;  // on the way in: whether its taker knows the forms below
+  u32 size = 0;  // bits of an integer, digits of a decimal, characters of a text; 0: no limit
 };
 
 // How the values of a column lie in a batch. `Plain` are arrays as `Batch` says; the other forms are

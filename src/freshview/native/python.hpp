@@ -9,6 +9,7 @@
 #include "decimal.hpp"
 #include "kernel.hpp"
 #include "scalar.hpp"
+#include "sized.hpp"
 
 namespace fr {
 namespace py {
@@ -273,9 +274,15 @@ inline bool take_text(PyObject* v, Str& out) {
   return size <= intptr_t(UINT32_MAX);
 }
 
+inline bool take_of_kind(PyObject* v, const Column& c, void* out);
+
 // Writes a value where an array of its kind has it; false where the column does not hold it.
 // No Python error is left behind: `calculus.rows` has the words.
 inline bool take(PyObject* v, const Column& c, void* out) {
+  return take_of_kind(v, c, out) && (!c.size || edge::has_size_at(c, out));
+}
+
+inline bool take_of_kind(PyObject* v, const Column& c, void* out) {
   bool missing = v == &_Py_NoneStruct;
   if (missing && !c.nullable) return false;
   i128 wide;

@@ -197,6 +197,9 @@ inline bool add_months(i64 moment, i64 n, i64& out) {
   i64 to = add_months_to(day_of(moment), n);
   return is_day(to) && (out = to * DAY + time_of(moment), true);
 }
+inline bool add_micros(i64 moment, i64 n, i64& out) {
+  return !__builtin_add_overflow(moment, n, &out) && is_day(day_of(out));
+}
 inline bool add_seconds(i64 moment, i64 n, i64& out) {
   i64 micros;
   return !__builtin_mul_overflow(n, i64(1000000), &micros) &&

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Query
+from freshview.calculus.types import Type
 from freshview.distributed.terms import Distributed
 from freshview.errors import (
     FreshviewError,
@@ -24,6 +25,7 @@ from freshview.pipelines.view import PipelineView
 from freshview.plan.options import Strategy
 from freshview.program.abbreviate import abbreviate_program
 from freshview.program.text import show_program
+from freshview.runtime.functions import from_python
 from freshview.runtime.ingest.columns import arranged, rows_of
 from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Payloads, variables_of
@@ -94,6 +96,23 @@ class PipelineCatalog(ABC):
         self.catalog = self.catalog.with_view(query)
         self.queries[query.name.lower()] = query
         return self.view(query.name)
+
+    def register_function(
+        self,
+        name: str,
+        function: Callable[..., object],
+        result: Type | str,
+        *,
+        vectorized: bool = False,
+    ) -> None:
+        """Make a Python function known to SQL, before the views that call it.
+
+        Workers call it: it is sent to them as Spark sends its own functions. After a restart it is
+        registered again, before the start. The rest is as in a database of this process.
+        """
+        self._refuse_late()
+        known = from_python(name, function, result, vectorized=vectorized)
+        self.catalog = self.catalog.with_function(known)
 
     def _refuse_late(self) -> None:
         if self._flow is not None:

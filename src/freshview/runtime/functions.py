@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from freshview.calculus.casts import CASTS
 from freshview.calculus.functions import Function, failed
@@ -12,12 +13,25 @@ from freshview.calculus.rows import conform, expected
 from freshview.calculus.types import Type, Value, read_type
 from freshview.errors import BadValue, FreshviewError, TypeProblem
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:
+    from freshview.runtime.ingest.lazy_imports import pa
+
 T = TypeVar("T")
 
 OPERATORS = frozenset(
     (
         *("and", "or", "not", "in", "like", "when", "div", "mod", "concat", "coalesce"),
-        *("add_days", "add_months", "add_seconds", "days_between", "add_units", "units_between"),
+        *(
+            "add_days",
+            "add_months",
+            "add_seconds",
+            "add_micros",
+            "days_between",
+            "add_units",
+            "units_between",
+        ),
         *("bit_and_of", "bit_or_of", "bit_xor_of", "bit_not", "int_div", "seconds_of"),
     )
 )
@@ -32,8 +46,13 @@ def check_callable(what: str, value: object) -> None:
         )
 
 
-def from_python(name: str, function: Callable[..., object], result: Type | str) -> Function:
-    """A Python function by a name, with the type of its answers, which are checked."""
+def from_python(
+    name: str, function: Callable[..., object], result: Type | str, *, vectorized: bool = False
+) -> Function:
+    """A Python function by a name, with the type of its answers, which are checked.
+
+    One that is `vectorized` takes and gives Arrow arrays.
+    """
     check_callable(f"the function '{name}'", function)
     t = read_type(result) if isinstance(result, str) else result
     if not isinstance(t, Type):
@@ -51,30 +70,74 @@ def from_python(name: str, function: Callable[..., object], result: Type | str) 
         )
     if fn.removeprefix("try_").removeprefix("cast_") in CASTS:
         raise TypeProblem(f"'{fn}' is the name of a CAST", instead="choose another name")
-    return Function(
-        fn, _checked(fn, function, t), lambda *_: t.not_null(), _arity(function), partial=t.nullable
-    )
+    arity = _arity(function)
+    many = _OfColumns(fn, function, t) if vectorized else None
+    one = _OfValues(fn, function, t) if many is None else _OfOneRow(many)
+    return Function(fn, one, lambda *_: t.not_null(), arity, partial=t.nullable, many=many)
 
 
-def _checked(name: str, function: Callable[..., Any], t: Type) -> Callable[..., Value]:
-    """The function, its answers as values of their type; what it raises becomes one sentence."""
+@dataclass(frozen=True)
+class _OfValues:
+    """A function of values; what it raises becomes one sentence. Workers get it pickled."""
 
-    def compute(*args: Value) -> Value:
+    name: str
+    function: Callable[..., Any]
+    type: Type
+
+    def __call__(self, *args: Value) -> Value:
         try:
-            answer = function(*args)
+            answer = self.function(*args)
         except Exception as e:
-            raise failed(name, args, e) from e
-        try:
-            return conform(answer.item() if hasattr(answer, "item") else answer, t)
-        except (ValueError, TypeError, OverflowError):
-            shown = ", ".join(map(repr, args))
-            raise BadValue(
-                f"{name}({shown}) answered {answer!r}",
-                instead=f"it must answer {expected(t)}",
-                values=args,
-            ) from None
+            raise failed(self.name, args, e) from e
+        return _conformed(self.name, args, answer, self.type)
 
-    return compute
+
+@dataclass(frozen=True)
+class _OfColumns:
+    """A function of Arrow arrays as one of rows; its answers are checked, too."""
+
+    name: str
+    function: Callable[..., Any]
+    type: Type
+
+    def __call__(self, rows: list[tuple[Value, ...]]) -> list[Value]:
+        columns = [pa.array(column) for column in zip(*rows, strict=True)]
+        try:
+            answers = self.function(*columns)
+            if isinstance(answers, pa.ChunkedArray):
+                answers = answers.combine_chunks()
+            values = pa.array(answers).to_pylist()
+        except Exception as e:
+            raise failed(self.name, rows[0], e) from e
+        if len(values) != len(rows):
+            raise BadValue(
+                f"{self.name} answered {len(values)} values for {len(rows)} rows",
+                instead="it must answer one for each",
+            )
+        pairs = zip(rows, values, strict=True)
+        return [_conformed(self.name, args, answer, self.type) for args, answer in pairs]
+
+
+@dataclass(frozen=True)
+class _OfOneRow:
+    """A function of Arrow arrays, asked for one row."""
+
+    columns: _OfColumns
+
+    def __call__(self, *args: Value) -> Value:
+        return self.columns([args])[0]
+
+
+def _conformed(name: str, args: tuple[Value, ...], answer: Any, t: Type) -> Value:
+    try:
+        return conform(answer.item() if hasattr(answer, "item") else answer, t)
+    except (ValueError, TypeError, OverflowError):
+        shown = ", ".join(map(repr, args))
+        raise BadValue(
+            f"{name}({shown}) answered {answer!r}",
+            instead=f"it must answer {expected(t)}",
+            values=args,
+        ) from None
 
 
 def _arity(function: Callable[..., object]) -> tuple[int, int]:

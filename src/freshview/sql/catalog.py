@@ -14,6 +14,7 @@ from freshview.calculus.schema import Query, Relation, row_types
 from freshview.calculus.scope import base_relations, relations
 from freshview.calculus.terms import Expr
 from freshview.errors import AmbiguousName, UnknownName
+from freshview.sql.sql_function import SqlFunction
 
 if TYPE_CHECKING:
     from freshview.sql.cpp_header import Header
@@ -53,6 +54,8 @@ class Catalog:
     sources: Mapping[str, Source] = field(default_factory=dict)
     functions: Functions = BUILTINS
     types: Mapping[str, Header] = field(default_factory=dict)
+    sql_functions: Mapping[str, SqlFunction] = field(default_factory=dict)
+    """What CREATE FUNCTION has declared."""
     written_out: bool = True
     """Whether a view that a query reads is replaced by its definition, or read as a relation."""
 
@@ -160,6 +163,29 @@ class Catalog:
             views=_without(self.views, names),
             sources=_without(self.sources, names),
         )
+
+    def with_sql_function(self, function: SqlFunction) -> Catalog:
+        """The catalog with one more function with a body in SQL, or another one of its name."""
+        functions = {**self.sql_functions, function.name: function}
+        return replace(self, sql_functions=MappingProxyType(functions))
+
+    def without_sql_function(self, name: str, if_exists: bool) -> Catalog:
+        """The catalog without a function; views that call it go on with what it was."""
+        if name.lower() not in self.sql_functions and not if_exists:
+            raise UnknownName(
+                f"there is no function '{name}' to drop",
+                instead="name one that CREATE FUNCTION has declared",
+            )
+        functions = _without(self.sql_functions, [name.lower()])
+        return replace(self, sql_functions=functions)
+
+    def refuse_second_function(self, name: str) -> None:
+        """A function of this name must not be there yet."""
+        if name in self.sql_functions or name in self.functions:
+            raise AmbiguousName(
+                f"there is a function '{name}'",
+                instead="write CREATE OR REPLACE FUNCTION, or choose another name",
+            )
 
     def with_function(self, function: Function) -> Catalog:
         """The catalog with one more scalar function, or another one of that name."""

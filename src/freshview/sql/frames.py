@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-Unit: TypeAlias = Literal["days", "months", "seconds"]
+Unit: TypeAlias = Literal["days", "months", "seconds", "micros"]
 """The units of time of an interval that are always of one length."""
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
-from freshview.calculus.schema import Query
+from freshview.calculus.schema import Query, Relation
 from freshview.errors import FreshviewError, UnsupportedSql
 from freshview.sql.catalog import Catalog
 from freshview.sql.cpp_header import read_header
-from freshview.sql.lower.view import lower
+from freshview.sql.lower.view import check_function, lower
 from freshview.sql.parse.statements import parse
-from freshview.sql.statements import CreateRelation, CreateType, CreateView, Drop, Statement
+from freshview.sql.statements import (
+    CreateFunction,
+    CreateRelation,
+    CreateType,
+    CreateView,
+    Drop,
+    Statement,
+)
 
 EMPTY = Catalog()
 
@@ -56,27 +63,56 @@ class _Loading:
     catalog: Catalog
     names: Iterator[str]
     queries: list[Query] = field(default_factory=list)
+    dropped: dict[str, Relation] = field(default_factory=dict)
+    """The relations that this script has dropped, by their names."""
 
     def execute(self, statement: Statement) -> None:
         """Take over what a statement declares."""
         if isinstance(statement, CreateRelation):
-            relation = statement.relation
-            if not (statement.if_missing and self.catalog.has(relation.name)):
-                self.catalog = self.catalog.with_relation(relation, statement.source)
+            self._relation(statement)
         elif isinstance(statement, CreateType):
             header = read_header(statement.path, statement.name, self.file)
             self.catalog = self.catalog.with_type(header)
+        elif isinstance(statement, CreateFunction):
+            self._function(statement)
         elif isinstance(statement, CreateView):
             self._view(statement, statement.name or next(self.names))
         elif isinstance(statement, Drop):
-            self.catalog = self.catalog.dropped(statement.kind, statement.name, statement.if_exists)
-            self._forget(statement.name)
+            self._drop(statement.kind, statement.name, statement.if_exists)
         else:
             what = type(statement).__name__.upper()
             raise UnsupportedSql(
                 f"{what} is not supported among declarations",
                 instead="execute it in a database of this process, with execute() or sql()",
             )
+
+    def _relation(self, statement: CreateRelation) -> None:
+        relation = statement.relation
+        if statement.if_missing and self.catalog.has(relation.name):
+            return
+        if statement.replaces:
+            self._drop("STREAM", relation.name, True)
+        before = self.dropped.get(relation.name.lower())
+        if before is not None:
+            relation = replace(relation, generation=before.generation + 1)
+        self.catalog = self.catalog.with_relation(relation, statement.source)
+
+    def _function(self, statement: CreateFunction) -> None:
+        function = statement.function
+        if statement.if_missing and function.name in self.catalog.sql_functions:
+            return
+        if not statement.replaces:
+            self.catalog.refuse_second_function(function.name)
+        check_function(function, self.catalog)
+        self.catalog = self.catalog.with_sql_function(function)
+
+    def _drop(self, kind: str, name: str, if_exists: bool) -> None:
+        if kind == "FUNCTION":
+            self.catalog = self.catalog.without_sql_function(name, if_exists)
+            return
+        self.dropped.update({k: r for k, r in self.catalog.relations.items() if k == name.lower()})
+        self.catalog = self.catalog.dropped(kind, name, if_exists)
+        self._forget(name)
 
     def _view(self, statement: CreateView, name: str) -> None:
         if statement.if_missing and self.catalog.has(name):

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from freshview.calculus.schema import Relation
 from freshview.errors import Place
 from freshview.sql.catalog import Source
+from freshview.sql.sql_function import SqlFunction
 from freshview.sql.terms import NOWHERE, From, Scalar, Select, Table
 
 
@@ -20,6 +21,7 @@ class CreateRelation:
     source: Source | None
     at: Place = NOWHERE
     if_missing: bool = False
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +84,26 @@ class CreateView:
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
-    """DROP VIEW, TABLE or STREAM."""
+class CreateFunction:
+    """CREATE [OR REPLACE] FUNCTION [IF NOT EXISTS] name(...) RETURN ..."""
 
-    kind: OneOf["VIEW", "TABLE", "STREAM"]
+    function: SqlFunction
+    replaces: bool = False
+    if_missing: bool = False
+    at: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """DROP VIEW, TABLE, STREAM or FUNCTION."""
+
+    kind: OneOf["VIEW", "TABLE", "STREAM", "FUNCTION"]
     name: str
     if_exists: bool = False
     at: Place = NOWHERE
 
 
-Declaration: TypeAlias = CreateRelation | CreateType | CreateView | Drop
+Declaration: TypeAlias = CreateRelation | CreateType | CreateView | CreateFunction | Drop
 
 Assignments: TypeAlias = tuple[tuple[str, Scalar], ...]
 """Columns and their new values."""

@@ -388,6 +388,8 @@ class Select:
     qualify: Scalar | None = None
     distinct: bool = False
     order: tuple[OrderKey, ...] = ()
+    by_all: OrderKey | None = None
+    """How ORDER BY ALL arranges the columns, from left to right; of no expression."""
     limit: int | None = None
     offset: int = 0
     sets: tuple[tuple[Scalar, ...], ...] = ()

@@ -40,8 +40,8 @@ def test_a_batch_is_asked_at_once_and_equal_rows_once(monkeypatch: pytest.Monkey
         return many(fn, rows)
 
     monkeypatch.setattr(
-        "freshview.codegen.library.load.host_functions",
-        lambda: {**host.host_functions(), host.MANY: counted},
+        "freshview.codegen.library.load.host_of",
+        lambda _: {**host.host_functions(), host.MANY: counted},
     )
     db = connect("SELECT md5(a) AS m, COUNT(*) AS n FROM t WHERE n > 4 GROUP BY md5(a)")
     db.insert("t", table([(i, "ab" if i % 2 else None, i % 10) for i in range(3000)]))

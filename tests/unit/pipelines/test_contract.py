@@ -32,8 +32,8 @@ from freshview.spark.nodes.violations import RefusedBatch
 from tests.thin import thin
 
 STREAMS = """
-CREATE STREAM o (id INT PRIMARY KEY, c INT, name STRING, at DATE);
-CREATE STREAM i (id INT NOT NULL, p DECIMAL(8, 2), w DOUBLE);
+CREATE STREAM o (id BIGINT PRIMARY KEY, c BIGINT, name STRING, at DATE);
+CREATE STREAM i (id BIGINT NOT NULL, p DECIMAL(8, 2), w DOUBLE);
 """
 VIEWS = """
 CREATE VIEW n AS SELECT o.c, COUNT(*) AS n, SUM(i.p) AS p FROM o, i WHERE o.id = i.id
@@ -301,8 +301,8 @@ def test_a_source_that_only_adds_rows_costs_nothing(make_plain: Maker, tmp_path:
 
 def test_static_tables_have_one_row_a_key(make_plain: Maker, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("1,a\n2,b\n2,c\n3,d\n3,d\n")
-    script = """CREATE STREAM s (k INT NOT NULL);
-    CREATE TABLE t (k INT PRIMARY KEY, name STRING) FROM FILE 't.csv' LINE DELIMITED CSV;
+    script = """CREATE STREAM s (k BIGINT NOT NULL);
+    CREATE TABLE t (k BIGINT PRIMARY KEY, name STRING) FROM FILE 't.csv' LINE DELIMITED CSV;
     CREATE VIEW n AS SELECT t.name, COUNT(*) AS n FROM s, t WHERE s.k = t.k GROUP BY t.name;"""
     with make_plain(script) as flow:
         flow.push({"s": [(1,), (2,), (3,)]})
@@ -312,7 +312,7 @@ def test_static_tables_have_one_row_a_key(make_plain: Maker, tmp_path: Path) -> 
     ]
 
 
-HOSTILE = 'CREATE STREAM `a b;--` (`c0` INT, `n` STRING, `C 1"` DOUBLE, PRIMARY KEY (`n`));'
+HOSTILE = 'CREATE STREAM `a b;--` (`c0` BIGINT, `n` STRING, `C 1"` DOUBLE, PRIMARY KEY (`n`));'
 
 
 def test_names_do_not_matter(make: Maker) -> None:
@@ -347,7 +347,7 @@ def test_a_batch_that_was_refused_when_nobody_listened_does_not_stop_the_next_st
     again.stop()
 
 
-NAMED = """CREATE STREAM s (id INT PRIMARY KEY, name STRING, at TIMESTAMP);
+NAMED = """CREATE STREAM s (id BIGINT PRIMARY KEY, name STRING, at TIMESTAMP);
 CREATE VIEW v AS SELECT id, name FROM s;
 CREATE VIEW n AS SELECT COUNT(*) AS n FROM s;"""
 
@@ -491,7 +491,7 @@ def test_a_checkpoint_keeps_the_rows_by_key_of_the_same_streams(make_plain: Make
 
 def test_what_an_older_driver_expects_does_not_come_to_pass(make_plain: Maker) -> None:
     script = (
-        f"{NAMED}CREATE STREAM other (id INT);CREATE VIEW o AS SELECT COUNT(*) AS n FROM other;"
+        f"{NAMED}CREATE STREAM other (id BIGINT);CREATE VIEW o AS SELECT COUNT(*) AS n FROM other;"
     )
     old = make_plain(script, upserts=("s",))
     old.upsert("s", [(1, "a", None)])
@@ -573,14 +573,14 @@ def test_a_batch_of_a_source_that_was_interrupted_counts_once(tmp_path: Path, wh
 @pytest.mark.parametrize("name", ["__count", "__gone", "__AT"])
 def test_columns_are_not_called_as_what_stands_beside_them(make_plain: Maker, name: str) -> None:
     flow = make_plain(
-        f"CREATE STREAM s (`{name}` INT);CREATE VIEW v AS SELECT COUNT(*) AS n FROM s;"
+        f"CREATE STREAM s (`{name}` BIGINT);CREATE VIEW v AS SELECT COUNT(*) AS n FROM s;"
     )
     with pytest.raises(FreshviewError, match="is reserved for pipelines"):
         flow.start()
 
 
 def test_columns_with_dots_are_no_paths(make_plain: Maker) -> None:
-    script = """CREATE STREAM s (`.a.b` INT PRIMARY KEY, `[0]` DOUBLE);
+    script = """CREATE STREAM s (`.a.b` BIGINT PRIMARY KEY, `[0]` DOUBLE);
     CREATE VIEW v AS SELECT `.a.b`, `[0]` FROM s;"""
     flow = make_plain(script, upserts=("s",))
     flow.push({"s": [(1, 0.5), (2, -0.0)]})
@@ -591,7 +591,7 @@ def test_columns_with_dots_are_no_paths(make_plain: Maker) -> None:
 
 
 def test_there_is_one_zero(make_plain: Maker) -> None:
-    script = """CREATE STREAM s (x DOUBLE PRIMARY KEY, n INT);
+    script = """CREATE STREAM s (x DOUBLE PRIMARY KEY, n BIGINT);
     CREATE VIEW v AS SELECT x, n FROM s; CREATE VIEW n AS SELECT COUNT(*) AS n FROM s"""
     flow = make_plain(script, upserts=("s",))
     flow.upsert("s", {"x": [-0.0, 0.0], "n": [1, 2]})
@@ -612,8 +612,8 @@ def test_a_pipeline_begins_anew_where_another_one_was(make_plain: Maker, stops: 
         shutil.rmtree(make_plain.folder / "checkpoint")
 
 
-TWO = """CREATE STREAM a (id INT PRIMARY KEY, item STRING NOT NULL);
-CREATE STREAM b (id INT PRIMARY KEY, item STRING NOT NULL);
+TWO = """CREATE STREAM a (id BIGINT PRIMARY KEY, item STRING NOT NULL);
+CREATE STREAM b (id BIGINT PRIMARY KEY, item STRING NOT NULL);
 CREATE VIEW v AS SELECT item, COUNT(*) AS n FROM a GROUP BY item;
 CREATE VIEW w AS SELECT item, COUNT(*) AS n FROM b GROUP BY item;"""
 

@@ -31,7 +31,7 @@ from freshview.runtime.ingest.columns import rows_of
 from freshview.sql.load import load
 
 SQL = """
-CREATE STREAM sales (shop INT NOT NULL, price DECIMAL(38, 0) NOT NULL);
+CREATE STREAM sales (shop BIGINT NOT NULL, price DECIMAL(38, 0) NOT NULL);
 CREATE VIEW totals AS SELECT shop, SUM(price) AS total, COUNT(*) AS n FROM sales GROUP BY shop;
 """
 HUGE = 9 * 10**37

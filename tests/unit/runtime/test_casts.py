@@ -72,7 +72,7 @@ def test_columns_are_cast_as_constants_are(connect: Connect, source: type) -> No
     db = connect(keep_rows=False)
     tried = ", ".join(f"TRY_CAST(x AS {kind}) AS y{i}" for i, kind in enumerate(kinds))
     db.execute(
-        f"CREATE STREAM t (id INT NOT NULL, x {TYPES[source]});"
+        f"CREATE STREAM t (id BIGINT NOT NULL, x {TYPES[source]});"
         f"CREATE VIEW v AS SELECT id, {tried} FROM t"
     )
     db.insert("t", [*enumerate(values), (-1, None)])
@@ -98,7 +98,7 @@ def test_a_batch_with_a_value_that_cannot_be_cast_is_refused_whole(
         f"CASE WHEN k = {i} THEN CAST(x AS {kind}) END AS y{i}" for i, kind in enumerate(kinds)
     )
     db.execute(
-        f"CREATE STREAM t (k INT NOT NULL, x {TYPES[source]});"
+        f"CREATE STREAM t (k BIGINT NOT NULL, x {TYPES[source]});"
         f"CREATE VIEW v AS SELECT k, {chosen} FROM t"
     )
     for k, asked in enumerate(kinds.values()):

@@ -60,8 +60,8 @@ BAD: dict[str, tuple[str, Make]] = {
         "TIMESTAMP",
         lambda: pa.array([2**62], pa.int64()).cast(pa.timestamp("s")),
     ),
-    "the smallest integer": ("INT", lambda: pa.array([-(2**63)])),
-    "64 bits without sign": ("INT", lambda: pa.array([2**64 - 1], pa.uint64())),
+    "the smallest integer": ("BIGINT", lambda: pa.array([-(2**63)])),
+    "64 bits without sign": ("BIGINT", lambda: pa.array([2**64 - 1], pa.uint64())),
     "an infinity": ("DOUBLE", lambda: pa.array([float("inf")])),
 }
 

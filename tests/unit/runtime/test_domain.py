@@ -23,15 +23,15 @@ LONGEST = Decimal("9" * 36 + ".99")
 ALMOST = Decimal("9" * 35 + "8.99")  # one less
 REST = Decimal("9" * 18 + "0" * 18 + ".00")  # LONGEST less LONG
 
-INTS = "CREATE STREAM t (k INT NOT NULL, x INT NOT NULL);"
+INTS = "CREATE STREAM t (k BIGINT NOT NULL, x BIGINT NOT NULL);"
 SUMS = INTS + "CREATE VIEW v AS SELECT k, SUM(x) AS s FROM t GROUP BY k;"
 SEEN = INTS + "CREATE VIEW v AS SELECT x, COUNT(*) AS n FROM t GROUP BY x;"
 DECIMALS = (
-    "CREATE STREAM t (k INT NOT NULL, x DECIMAL(20, 2) NOT NULL);"
+    "CREATE STREAM t (k BIGINT NOT NULL, x DECIMAL(38, 2) NOT NULL);"
     "CREATE VIEW v AS SELECT k, SUM(x) AS s FROM t GROUP BY k;"
 )
 TEXTS = (
-    "CREATE STREAM t (k INT NOT NULL, x STRING NOT NULL);"
+    "CREATE STREAM t (k BIGINT NOT NULL, x STRING NOT NULL);"
     "CREATE VIEW v AS SELECT x, COUNT(*) AS n FROM t GROUP BY x;"
 )
 
@@ -156,7 +156,7 @@ def test_numbers_may_leave_their_range_on_the_way(run: Run) -> None:
 
 
 TWO = (
-    "CREATE STREAM a (k INT NOT NULL, x INT NOT NULL); CREATE STREAM b (k INT NOT NULL);"
+    "CREATE STREAM a (k BIGINT NOT NULL, x BIGINT NOT NULL); CREATE STREAM b (k BIGINT NOT NULL);"
     "CREATE VIEW n AS SELECT COUNT(*) AS n FROM a;"
     "CREATE VIEW s AS SELECT k, SUM(x) AS s FROM a GROUP BY k;"
     "CREATE VIEW j AS SELECT SUM(a.x) AS s FROM a, b WHERE a.k = b.k;"
@@ -228,7 +228,7 @@ def test_a_tracked_view_that_cannot_be_read_refuses_the_change(run: Run) -> None
 @pytest.mark.native
 def test_dates_have_the_years_1_to_9999(run: Run) -> None:
     db = run(
-        "CREATE STREAM t (d DATE NOT NULL, n INT NOT NULL);"
+        "CREATE STREAM t (d DATE NOT NULL, n BIGINT NOT NULL);"
         "CREATE VIEW v AS SELECT d + INTERVAL '1' MONTH AS m, d + n AS e FROM t;"
     )
     db.insert("t", [(date(9999, 11, 30), 31), (date(1, 1, 1), 0)])
@@ -267,7 +267,7 @@ def test_integers_past_64_bits_are_decimals_in_sql(run: Run) -> None:
 @pytest.mark.native
 def test_doubles_are_finite(run: Run) -> None:
     db = run(
-        "CREATE STREAM t (k INT NOT NULL, x DOUBLE NOT NULL);"
+        "CREATE STREAM t (k BIGINT NOT NULL, x DOUBLE NOT NULL);"
         "CREATE VIEW v AS SELECT x, COUNT(*) AS n FROM t GROUP BY x;"
     )
     for bad in (10**400, float("inf"), float("nan")):
@@ -315,7 +315,7 @@ def test_a_kernel_whose_own_maps_overflow_gives_way(
 
 
 MOMENTS = (
-    "CREATE STREAM t (k INT, x TIMESTAMP);"
+    "CREATE STREAM t (k BIGINT, x TIMESTAMP);"
     "CREATE VIEW v AS SELECT x, COUNT(*) AS n FROM t GROUP BY x;"
 )
 
@@ -350,7 +350,7 @@ def test_values_of_other_classes_become_values_of_pythons_own(run: Run) -> None:
         pass
 
     db = run(
-        "CREATE STREAM t (i INT, s STRING, f DOUBLE, d DATE, x TIMESTAMP);"
+        "CREATE STREAM t (i BIGINT, s STRING, f DOUBLE, d DATE, x TIMESTAMP);"
         "CREATE VIEW v AS SELECT * FROM t;"
     )
     moment = pandas.Timestamp("2024-01-01 00:00:00.000001")
@@ -368,7 +368,7 @@ def test_values_of_other_classes_become_values_of_pythons_own(run: Run) -> None:
 
 def test_every_engine_shows_numbers_as_their_columns_write_them(run: Run) -> None:
     db = run(
-        "CREATE STREAM t (i INT, p DECIMAL(8, 2), q DECIMAL(8, 3), f DOUBLE);"
+        "CREATE STREAM t (i BIGINT, p DECIMAL(38, 2), q DECIMAL(8, 3), f DOUBLE);"
         "CREATE VIEW v AS SELECT COALESCE(i, p) AS a, GREATEST(p, q) AS b, p - p AS c, i * p AS d,"
         " f % 1 AS e, i / f AS g, IF(i > 0, i, f) AS h FROM t;"
     )

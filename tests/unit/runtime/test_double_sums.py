@@ -18,8 +18,8 @@ from freshview.runtime.database.database import Database
 from tests.unit.databases import Connect
 
 SCHEMA = """
-CREATE STREAM a (k INT, x DOUBLE, n INT NOT NULL);
-CREATE STREAM b (k INT NOT NULL, y DOUBLE NOT NULL);
+CREATE STREAM a (k BIGINT, x DOUBLE, n BIGINT NOT NULL);
+CREATE STREAM b (k BIGINT NOT NULL, y DOUBLE NOT NULL);
 """
 VIEWS = {
     "whole": "SELECT SUM(y) AS s, AVG(y) AS m FROM b",

@@ -12,7 +12,9 @@ from tests.thin import thin
 from tests.unit.databases import Connect
 
 HUGE = 2**62
-SCHEMA = "CREATE STREAM a (k INT NOT NULL); CREATE STREAM b (k INT NOT NULL, y DOUBLE NOT NULL);"
+SCHEMA = (
+    "CREATE STREAM a (k BIGINT NOT NULL); CREATE STREAM b (k BIGINT NOT NULL, y DOUBLE NOT NULL);"
+)
 VIEWS = {
     "sums": ("SELECT k, COUNT(*) AS c, SUM(y) AS s FROM b GROUP BY k", [(1, HUGE, 0.5 * HUGE)]),
     "extremes": ("SELECT k, MIN(y) AS l, MAX(y) AS h FROM b GROUP BY k", [(1, 0.5, 0.5)]),

@@ -13,7 +13,7 @@ from freshview.runtime.database.database import Database
 from tests.unit.databases import Connect
 
 SCRIPT = """
-CREATE STREAM r (k INT, t STRING, p DECIMAL(8, 2), x DOUBLE, d DATE, m TIMESTAMP, b BOOLEAN);
+CREATE STREAM r (k BIGINT, t STRING, p DECIMAL(8, 2), x DOUBLE, d DATE, m TIMESTAMP, b BOOLEAN);
 CREATE VIEW ordered AS SELECT * FROM r ORDER BY t DESC NULLS LAST, k;
 CREATE VIEW loose AS SELECT k, SUM(p) AS total FROM r GROUP BY k;
 """
@@ -105,7 +105,8 @@ def test_versions_count_changes(db: Database) -> None:
 def test_a_sum_that_leaves_its_range_is_an_error_and_changes_nothing(connect: Connect) -> None:
     db = connect()
     db.execute(
-        "CREATE STREAM n (k INT NOT NULL, v INT NOT NULL); CREATE STREAM o (k INT NOT NULL);"
+        "CREATE STREAM n (k BIGINT NOT NULL, v BIGINT NOT NULL);"
+        "CREATE STREAM o (k BIGINT NOT NULL);"
         "CREATE VIEW many AS SELECT COUNT(*) AS n FROM n;"
         "CREATE VIEW sums AS SELECT k, SUM(v) AS s FROM n GROUP BY k;"
         "CREATE VIEW others AS SELECT COUNT(*) AS n FROM o;"

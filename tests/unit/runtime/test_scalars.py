@@ -28,7 +28,7 @@ def spark_substring(s: str, position: int, length: int) -> str:
 def test_substrings_are_the_same_everywhere(connect: Connect) -> None:
     db = connect(keep_rows=False)
     db.execute(
-        "CREATE STREAM t (s STRING NOT NULL, p INT NOT NULL, n INT NOT NULL);"
+        "CREATE STREAM t (s STRING NOT NULL, p BIGINT NOT NULL, n BIGINT NOT NULL);"
         "CREATE VIEW v AS SELECT s, p, n, SUBSTRING(s, p, n) AS a, SUBSTRING(s, p) AS b,"
         " CONCAT('[', TRIM(CONCAT(' \t', s, '\n ')), ']') AS c FROM t"
     )
@@ -120,11 +120,11 @@ REFUSED = [
     ("9223372036854775807 * 2", "leaves the 64-bit integers"),
     ("1e400", "no DOUBLE holds"),
     ("'a' LIKE 'a!' ESCAPE '!'", "is not a pattern"),
-    ("CAST('x' AS ARRAY<INT>)", "CAST to ARRAY<INT> is not supported"),
-    ("CAST('x' AS STRUCT<a INT>)", "CAST to STRUCT<a: INT> is not supported"),
+    ("CAST('x' AS ARRAY<BIGINT>)", "CAST to ARRAY<BIGINT> is not supported"),
+    ("CAST('x' AS STRUCT<a BIGINT>)", "CAST to STRUCT<a: BIGINT> is not supported"),
     ("CAST(1 AS DECIMAL(39, 2))", "there is no DECIMAL"),
     ("CAST(1 AS BINARY)", "CAST to BINARY is not supported"),
-    ("CAST(DATE '2020-01-01' AS INT)", "there is no CAST from DATE to INT"),
+    ("CAST(DATE '2020-01-01' AS BIGINT)", "there is no CAST from DATE to BIGINT"),
     ("INTERVAL '1_0' DAY + DATE '2020-01-01'", "this INTERVAL is not supported"),
     ("SUM(DISTINCT)", "has no argument"),
     ("COUNT(DISTINCT)", "has no argument"),
@@ -156,12 +156,14 @@ def test_constants_without_an_answer_are_refused_with_their_place(
 )
 def test_lists_with_nothing_in_them_are_no_sql(sql: str) -> None:
     with pytest.raises(SyntaxProblem):
-        freshview.connect(engine="reference").execute(f"CREATE STREAM t (id INT, s STRING); {sql}")
+        freshview.connect(engine="reference").execute(
+            f"CREATE STREAM t (id BIGINT, s STRING); {sql}"
+        )
 
 
 def test_columns_of_a_view_have_names_of_their_own() -> None:
     db = freshview.connect(engine="reference")
-    db.execute("CREATE STREAM t (id INT, s STRING)")
+    db.execute("CREATE STREAM t (id BIGINT, s STRING)")
     for sql in (
         "SELECT id, id FROM t",
         "SELECT a.*, b.* FROM t a, t b",
@@ -181,7 +183,7 @@ def test_columns_of_a_view_have_names_of_their_own() -> None:
 def test_dates_that_leave_the_calendar_refuse_the_batch(connect: Connect) -> None:
     db = connect(keep_rows=False)
     db.execute(
-        "CREATE STREAM t (d DATE NOT NULL, m TIMESTAMP NOT NULL, n INT NOT NULL);"
+        "CREATE STREAM t (d DATE NOT NULL, m TIMESTAMP NOT NULL, n BIGINT NOT NULL);"
         "CREATE VIEW v AS SELECT d + n AS a, ADD_MONTHS(d, n) AS b, m + INTERVAL '1' HOUR AS c,"
         " HOUR(d) AS h, HOUR(m) AS k FROM t"
     )
@@ -204,7 +206,7 @@ def test_an_error_of_a_python_function_refuses_the_batch() -> None:
     db.register_function("ln", math.log, "double")
     db.register_function("wrong", lambda x: "text", "int")
     db.register_function("none", lambda x: None, "int")
-    db.execute("CREATE STREAM t (x INT); CREATE VIEW v AS SELECT SUM(ln(x)) AS s FROM t")
+    db.execute("CREATE STREAM t (x BIGINT); CREATE VIEW v AS SELECT SUM(ln(x)) AS s FROM t")
     db.insert("t", [(1,), (None,)])
     with pytest.raises(BadValue, match=r"row 2 of 't': ln\(0\) raised ValueError: .*; let the"):
         db.insert("t", [(2,), (0,)])

@@ -16,7 +16,7 @@ from freshview.runtime.database import tiering
 COMPILED = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 ENGINES = ["reference", pytest.param("native", marks=[pytest.mark.native, COMPILED])]
 
-SCHEMA = "CREATE STREAM r (a INT, b INT, d DECIMAL(38, 2), s STRING, x DOUBLE, t DATE);"
+SCHEMA = "CREATE STREAM r (a BIGINT, b BIGINT, d DECIMAL(38, 2), s STRING, x DOUBLE, t DATE);"
 BIG = (2**40, 2**40, Decimal(10**35), "abc", 1e308, date(9999, 12, 31))
 
 
@@ -52,10 +52,11 @@ def test_a_number_that_leaves_its_range_in_an_expression_is_refused(engine: str,
 def test_what_may_refuse_a_row_sees_only_rows_that_pass_the_tests_before_it(engine: str) -> None:
     db = database(
         engine,
-        "SELECT SUM(CASE WHEN b = 1 AND CAST(s AS INT) > 5 THEN 1 ELSE 0 END) AS q FROM r",
-        "SELECT b = 0 OR CAST(s AS INT) > 5 AS q FROM r",
+        "SELECT SUM(CASE WHEN b = 1 AND CAST(s AS BIGINT) > 5 THEN 1 ELSE 0 END) AS q FROM r",
+        "SELECT b = 0 OR CAST(s AS BIGINT) > 5 AS q FROM r",
         "SELECT COUNT(*) AS n FROM r WHERE t + 1 > DATE '2020-01-01' AND b = 1",
-        "SELECT b FROM r WHERE b IN (SELECT y.b FROM r y WHERE y.b = 1 AND CAST(y.s AS INT) > 5)",
+        "SELECT b FROM r WHERE b IN"
+        " (SELECT y.b FROM r y WHERE y.b = 1 AND CAST(y.s AS BIGINT) > 5)",
     )
     db.insert("r", [(0, 0, None, "abc", None, date(9999, 12, 31))])
     db.insert("r", [(0, 1, None, "7", None, date(2021, 1, 1))])
@@ -67,7 +68,7 @@ def test_what_may_refuse_a_row_sees_only_rows_that_pass_the_tests_before_it(engi
 def test_a_kernel_that_takes_over_serves_what_was_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiering, "TIER_UP_ROWS", 3)
     db = database(
-        "auto", "SELECT SUM(CASE WHEN b = 1 AND CAST(s AS INT) > 5 THEN 1 END) AS q FROM r"
+        "auto", "SELECT SUM(CASE WHEN b = 1 AND CAST(s AS BIGINT) > 5 THEN 1 END) AS q FROM r"
     )
     db.insert("r", [(0, 0, None, "abc", None, None)] + [(0, 1, None, "7", None, None)] * 5)
     for build in db._tiering.jobs:

@@ -36,7 +36,7 @@ from freshview.spark.io.emitter import SinkProblem, UnreadableView
 from freshview.spark.io.sinks import Parquet
 
 SCRIPT = """
-CREATE STREAM sales (id INT NOT NULL, item STRING NOT NULL);
+CREATE STREAM sales (id BIGINT NOT NULL, item STRING NOT NULL);
 CREATE VIEW totals AS SELECT item, COUNT(*) AS n FROM sales GROUP BY item;
 CREATE VIEW many AS SELECT COUNT(*) AS n FROM sales;
 """
@@ -355,8 +355,8 @@ class FailingReads(InlineRunner):
 
 
 JOINED = """
-CREATE STREAM a (id INT PRIMARY KEY, item STRING NOT NULL);
-CREATE STREAM b (id INT NOT NULL, x INT NOT NULL);
+CREATE STREAM a (id BIGINT PRIMARY KEY, item STRING NOT NULL);
+CREATE STREAM b (id BIGINT NOT NULL, x BIGINT NOT NULL);
 CREATE VIEW k AS SELECT a.id, SUM(b.x) AS n FROM a, b WHERE a.id = b.id GROUP BY a.id;
 """
 
@@ -382,7 +382,7 @@ def test_a_view_that_cannot_be_read_for_a_sink_does_not_undo_the_version(make: M
 
 
 SQUARES = """
-CREATE STREAM a (id INT NOT NULL, x INT NOT NULL);
+CREATE STREAM a (id BIGINT NOT NULL, x BIGINT NOT NULL);
 CREATE VIEW v AS SELECT id, SUM(x) * SUM(x) AS s FROM a GROUP BY id;
 CREATE VIEW w AS SELECT COUNT(*) AS n FROM a;
 """

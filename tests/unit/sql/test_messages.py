@@ -26,10 +26,14 @@ SAID: tuple[tuple[str, str, str], ...] = (
     ("SELECT a FROM r GROUP BY a HAVING collect_list(c) > 1", "the aggregate COLLECT_LIST", ""),
     ("SELECT histogram_numeric(c, 5) FROM r GROUP BY a", "the aggregate HISTOGRAM_NUMERIC", ""),
     # Calls that the parser knows by other names
-    ("SELECT named_struct('x', a) FROM r", "'named_struct'", ""),
-    ("SELECT from_json(name, 'a INT') FROM t", "'from_json'", ""),
-    ("SELECT transform(a, x -> x + 1) FROM r", "'transform'", ""),
+    ("SELECT named_struct('x', a) FROM r", "NAMED_STRUCT", "columns or rows"),
+    ("SELECT from_json(name, 'a INT') FROM t", "FROM_JSON", "columns or rows"),
+    ("SELECT transform(a, x -> x + 1) FROM r", "TRANSFORM", "columns or rows"),
     ("SELECT * FROM explode(array(1, 2))", "the table function EXPLODE", "range(n)"),
+    ("SELECT stddv(a) FROM r", "no function 'stddv'", "the nearest ones are stddev and std"),
+    ("SELECT zzz(a) FROM r", "no function 'zzz'", "CREATE FUNCTION"),
+    ("SELECT a::UUID FROM r", "CAST to UUID", "cast to INT"),
+    ("CREATE TABLE x (i INTERVAL DAY TO SECOND)", "INTERVAL is not supported", "two timestamps"),
     # Constructs
     ("SELECT a[1] FROM r", "an element of an array or map", "columns of their own"),
     ("SELECT day AT TIME ZONE 'UTC' FROM t", "AT TIME ZONE", "no other way yet"),

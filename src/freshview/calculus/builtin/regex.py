@@ -176,6 +176,48 @@ def replace(text: str, pattern: str, by: str, start: int = 1) -> str:
     return head + compiled.sub(put, text[start - 1 :])
 
 
+def split(text: str, pattern: str, limit: int = -1) -> list[str]:
+    """A text cut at what a pattern matches, into at most `limit` parts if that is above 0.
+
+    >>> split("a,b,,", ","), split("abc", ""), split("a1b22c", "[0-9]+", 2)
+    (['a', 'b', '', ''], ['a', 'b', 'c'], ['a', 'b22c'])
+    """
+    if not pattern:
+        parts = list(text) or [""]
+        return parts if limit <= 0 else [*parts[: limit - 1], *filter(None, [text[limit - 1 :]])]
+    parts, index = [], 0
+    for match in pattern_of(pattern).finditer(text):
+        if 0 < limit == len(parts) + 1:
+            break
+        if match.end() == 0:
+            continue  # what is empty at the beginning cuts nothing off
+        parts.append(text[index : match.start()])
+        index = match.end()
+    return [*parts, text[index:]]
+
+
+def split_item(text: str, pattern: str, index: int, limit: int = -1) -> str:
+    """SPLIT(text, pattern)[index], from 0."""
+    parts = split(text, pattern, limit)
+    if not 0 <= index < len(parts):
+        raise bad("split", f"there is no [{index}] among {len(parts)} parts", text, index)
+    return parts[index]
+
+
+def split_element(text: str, pattern: str, number: int, limit: int = -1) -> str:
+    """ELEMENT_AT(SPLIT(text, pattern), number), from 1, or from the end below 0."""
+    parts = split(text, pattern, limit)
+    if not 0 < abs(number) <= len(parts):
+        what = f"there is no element {number} among {len(parts)} parts"
+        raise bad("element_at", what, text, number)
+    return parts[number - 1 if number > 0 else number]
+
+
+def split_size(text: str, pattern: str, limit: int = -1) -> int:
+    """SIZE(SPLIT(text, pattern))."""
+    return len(split(text, pattern, limit))
+
+
 def _replacement(by: str, compiled: re.Pattern[str]) -> list[str | int]:
     """A replacement of Java: texts, and the numbers of groups."""
     out: list[str | int] = []
@@ -213,6 +255,9 @@ def _replacement(by: str, compiled: re.Pattern[str]) -> list[str | int]:
 
 
 ENTRIES: tuple[Entry, ...] = (
+    entry("split_item", "string, string, int, [int] -> string!", split_item),
+    entry("split_element", "string, string, int, [int] -> string!", split_element),
+    entry("split_size", "string, string, [int] -> int!", split_size),
     entry("rlike regexp regexp_like", "string, string -> bool!", rlike),
     entry("ilike", "string, string, [string] -> bool!", ilike),
     entry("regexp_extract", "string, string, [int] -> string!", extract),

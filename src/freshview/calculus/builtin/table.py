@@ -7,6 +7,7 @@ from freshview.calculus.builtin import (
     dates,
     formats,
     hashes,
+    json_text,
     maths,
     models,
     patterns,
@@ -18,7 +19,10 @@ from freshview.calculus.builtin import (
 from freshview.calculus.builtin.entry import Entry
 from freshview.calculus.casts import REFUSING as CASTS_AND_MOVES
 
-FAMILIES = (text, regex, maths, bits, hashes, dates, patterns, zones, urls, formats, models)
+FAMILIES = (
+    *(text, regex, maths, bits, hashes, dates, patterns),
+    *(zones, urls, formats, json_text, models),
+)
 
 ENTRIES: tuple[Entry, ...] = tuple(e for family in FAMILIES for e in family.ENTRIES)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from freshview.calculus.builtin.entry import Entry, bad, entry
 from freshview.calculus.scalars import substring
 from freshview.calculus.types import Value
+from freshview.errors import BadValue
 
 BLANKS = " "
 
@@ -274,7 +275,13 @@ def _same(text: str) -> str:
     return text
 
 
+def raise_error(message: str | None) -> str:
+    """RAISE_ERROR: no row has an answer."""
+    raise BadValue(message or "RAISE_ERROR was asked", instead="correct the row", values=(message,))
+
+
 ENTRIES: tuple[Entry, ...] = (
+    entry("raise_error", "string -> string!", raise_error, strict=False),
     entry("ascii", "string -> int", ascii_code),
     entry("chr char", "long -> string", character),
     entry("base64", "string -> string", base64),

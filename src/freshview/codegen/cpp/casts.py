@@ -110,11 +110,21 @@ def cast(fn: str, to: Kind, text: Callable[[Cpp], str]) -> Emit:
         if to == "decimal":
             return _to_decimal(fn, [x, *args[1:]], result.not_null(), tried)
         test = _checked(x, result)
+        if len(args) == 2 and to == "int":
+            test = _within(x, args[1], test)
         if test is None:
             return _plain(x, result)
-        return partial_call(fn, cpp_type(result), [x], test, tried=tried)
+        return partial_call(fn, cpp_type(result), [x, *args[1:]], test, tried=tried)
 
     return emit
+
+
+def _within(x: Cpp, bits: Cpp, test: str | None) -> str:
+    """The test that an integer has no more bits, behind the one that reads it."""
+    if not isinstance(bits.constant, int):
+        raise NotNative("a cast to integers of a size that is not constant runs in Python only")
+    read = test or "(out = {0}, true)"
+    return f"{read} && has_bits(out, {bits.constant})"
 
 
 def casts(text: Callable[[Cpp], str]) -> dict[str, Emit]:
@@ -129,7 +139,7 @@ def add_interval(unit: str) -> Emit:
 
     def emit(args: list[Cpp], result: Type) -> str:
         when, count = args
-        if unit == "seconds" and when.type.kind != "timestamp":
+        if unit in ("seconds", "micros") and when.type.kind != "timestamp":
             raise NotNative("seconds are added to a timestamp only")
         return partial_call(
             f"add_{unit}", cpp_type(result), [when, count], f"add_{unit}({{0}}, {{1}}, out)"

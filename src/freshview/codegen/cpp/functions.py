@@ -36,18 +36,22 @@ class Functions:
 
     def is_hosted(self, fn: str, schema: Schema) -> bool:
         """Whether a function is called in Python."""
-        own = BUILTINS.known.get(fn)
-        if own is None or own.ring or fn in self.known:
+        function = schema.functions.known.get(fn)
+        if function is None or function.ring:
             return False
-        return own is schema.functions.known.get(fn)
+        own = BUILTINS.known.get(fn)
+        return fn not in self.known if function is own else _may_be_hosted(fn)
 
     def call(self, fn: str, args: list[Cpp], schema: Schema) -> Cpp:
         """A call; a strict function of NULL is NULL."""
         function = schema.functions[fn]
         own = SUM_OF if fn == SUM_OF.name else BUILTINS.known.get(fn)
-        if function is not own:
-            raise NotNative(f"function '{fn}' runs in Python only")
-        emit = self.known.get(fn) or host_call(fn)
+        if function is own:
+            emit = self.known.get(fn) or host_call(fn)
+        elif function.ring or not _may_be_hosted(fn):
+            raise NotNative(f"the function '{fn}' is Python code")
+        else:
+            emit = host_call(fn)
         result = function.result(*(a.type for a in args))
         nullable = [a for a in args if a.nullable]
         out: CppType = _held_text(fn, args) if result.kind == "string" else cpp_type(result)
@@ -70,6 +74,11 @@ class Functions:
         value = emit(plain, result.not_null())
         text = f"[&]() -> {out} {{ {lets}return {tests} ? null<{out}>() : {out}({value}); }}()"
         return Cpp(text, result.or_null(), out)
+
+
+def _may_be_hosted(fn: str) -> bool:
+    """Whether a kernel can call a function of the user's by its name: no other one has it."""
+    return fn not in BUILTINS and fn.isidentifier() and fn.isascii()
 
 
 def host_call(fn: str) -> Emit:
@@ -256,6 +265,7 @@ FUNCTIONS = Functions(
         "add_days": add_interval("days"),
         "add_months": add_interval("months"),
         "add_seconds": add_interval("seconds"),
+        "add_micros": add_interval("micros"),
         "days_between": _days_between,
         "substring": lambda a, _: (
             f"substring({', '.join([_text(a[0]), *(x.text for x in a[1:])])})"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from decimal import localcontext
-from functools import cache
+from functools import cache, partial
+from typing import Protocol
 
 from freshview.algebra import EXACT
-from freshview.calculus.functions import BUILTINS, Function, call
+from freshview.calculus.functions import BUILTINS, Function, Functions, call
 from freshview.calculus.types import Value
 
 HostCall = Callable[..., object]
@@ -24,12 +25,34 @@ _failures = threading.local()
 @cache
 def host_functions() -> Mapping[str, HostCall]:
     """What every kernel may call: the scalar functions of SQL."""
-    return {MANY: _many, **{name: _noted(f) for name, f in BUILTINS.known.items() if not f.ring}}
+    return _calls(BUILTINS, BUILTINS.known)
 
 
-def _many(fn: str, rows: list[tuple[Value, ...]]) -> list[object]:
+class Calling(Protocol):
+    """A kernel, as far as its functions go."""
+
+    functions: Functions
+
+
+def host_of(kernel: Calling) -> Mapping[str, HostCall]:
+    """What a kernel may call, functions of the user's among them."""
+    functions = kernel.functions
+    if functions is BUILTINS:
+        return host_functions()
+    own = {n: f for n, f in functions.known.items() if f is not BUILTINS.known.get(n)}
+    return {**host_functions(), **_calls(functions, own)}
+
+
+def _calls(functions: Functions, known: Mapping[str, Function]) -> dict[str, HostCall]:
+    calls = {name: _noted(f) for name, f in known.items() if not f.ring}
+    return {MANY: partial(_many, functions), **calls}
+
+
+def _many(functions: Functions, fn: str, rows: list[tuple[Value, ...]]) -> list[object]:
     """The answers for many rows; of equal ones the function is asked once."""
-    function, known = BUILTINS[fn], dict[tuple[Value, ...], object]()
+    function, known = functions[fn], dict[tuple[Value, ...], object]()
+    if function.many is not None:
+        return _at_once(function, rows)
     out: list[object] = []
     with localcontext(EXACT):
         for args in rows:
@@ -42,6 +65,19 @@ def _many(fn: str, rows: list[tuple[Value, ...]]) -> list[object]:
                 known[args] = answer
             out.append(answer)
     return out
+
+
+def _at_once(function: Function, rows: list[tuple[Value, ...]]) -> list[object]:
+    """The answers of a function that takes columns: one call for all the rows, if it can be."""
+    assert function.many is not None
+    distinct = list(dict.fromkeys(rows))
+    asked = [args for args in distinct if None not in args]
+    try:
+        with localcontext(EXACT):
+            answers = dict(zip(asked, function.many(asked), strict=True)) if asked else {}
+    except Exception:
+        return [UNANSWERED] * len(rows)  # each is asked again by itself, which says what is wrong
+    return [answers.get(args) for args in rows]
 
 
 def failure(fn: str) -> BaseException | None:

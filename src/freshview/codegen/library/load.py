@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from freshview.algebra.cofactor import Watch
+from freshview.calculus.functions import BUILTINS
 from freshview.calculus.rows import Row, RowLike
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
-from freshview.codegen.library.host import host_functions
+from freshview.codegen.library.host import host_of
 from freshview.codegen.library.problems import handle_problem
 from freshview.codegen.library.tables import Table, number_of, read_columns
 from freshview.errors import (
@@ -75,8 +76,9 @@ class Kernel:
             for name, columns, key, collected in queries
         )
         self.maps = tuple(Table(name, read_columns(columns)) for name, columns in maps)
-        self.columns: tuple[tuple[str, int, int, int, int], ...] | None = None
+        self.columns: tuple[tuple[str, int, int, int, int, int], ...] | None = None
         """What a library that is for any relation is told of its columns (`row_store.py`)."""
+        self.functions = BUILTINS  # what its code may call in Python
 
     def open(self, state: Path | None = None) -> Instance:
         """A running kernel, with empty maps, or with those in a file, which is made if need be.
@@ -116,11 +118,10 @@ class Instance:
         self.kernel = kernel
         self._calls = kernel.calls
         self._schemas: dict[int, tuple[object, object]] = {}
-        self.wrapped = False
-        """Whether a number left its range in the last `wrapping`."""
+        self.wrapped = False  # whether a number left its range in the last `wrapping`
         raised = partial(handle_problem, kernel)  # a method would hold this object
         try:
-            self._state = self._calls["open"](raised, file, kernel.columns, host_functions())
+            self._state = self._calls["open"](raised, file, kernel.columns, host_of(kernel))
         except MemoryError as e:
             what, instead = "not enough memory for another kernel", "close one, or raise the limit"
             raise OutOfMemory(what, instead=instead) from e

@@ -7,10 +7,10 @@ from decimal import localcontext
 from typing import Any, NoReturn
 
 from freshview.algebra import EXACT
-from freshview.calculus.functions import BUILTINS, call
-from freshview.calculus.rows import Row, bad_value, checked, conform, expected, too_long
-from freshview.calculus.schema import Relation
-from freshview.calculus.types import Type, Value
+from freshview.calculus.functions import call
+from freshview.calculus.rows import Row, bad_value, checked, conform_to, expected, too_long
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import Value
 from freshview.codegen.library.host import failure
 from freshview.codegen.library.tables import Tables
 from freshview.errors import (
@@ -63,7 +63,7 @@ def handle_problem(
     if problem in ("query", "map"):
         table = (tables.queries if problem == "query" else tables.maps)[number]
         if value is not None:
-            _no_answer(value, Place(f"view '{table.name}'"))
+            _no_answer(tables, value, Place(f"view '{table.name}'"))
         raise Overflow(f"a number of '{table.name}' leaves its range when it is read")
     if problem == "unread":
         raise OutOfMemory("not enough memory to read the rows", instead="read fewer of them")
@@ -74,7 +74,7 @@ def handle_problem(
     place = Place(f"row {row + 1} of '{name}'" if row >= 0 else f"a dictionary of '{name}'")
     match problem:
         case "fault":
-            _no_answer(value, Place(f"a change of '{name}'"))
+            _no_answer(tables, value, Place(f"a change of '{name}'"))
         case "row" | "odd":
             try:
                 good = checked(relation, value, place)
@@ -84,7 +84,7 @@ def handle_problem(
                 raise _no_room(relation, column, good[column], place)
             return good
         case "value":
-            if _is_good(value, relation.columns[column].type):
+            if _is_good(value, relation.columns[column]):
                 raise _no_room(relation, column, value, place)
             raise bad_value(relation, relation.columns[column], value, place)
         case "refused":
@@ -100,12 +100,12 @@ def _is_same(row: Row, values: Sequence[object]) -> bool:
     return all(type(a) is type(b) and a == b for a, b in zip(row, values, strict=True))
 
 
-def _is_good(value: Value, t: Type) -> bool:
+def _is_good(value: Value, column: Column) -> bool:
     """Whether a value is a decimal of the domain, though of more digits than the kernel has."""
-    if t.kind != "decimal" or value is None:
+    if column.type.kind != "decimal" or value is None:
         return False
     try:
-        conform(value, t)
+        conform_to(value, column)
     except ValueError:
         return False
     return True
@@ -120,7 +120,7 @@ def _no_room(relation: Relation, column: int, value: object, place: Place) -> No
     )
 
 
-def _no_answer(fault: tuple[Any, ...], at: Place) -> NoReturn:
+def _no_answer(tables: Tables, fault: tuple[Any, ...], at: Place) -> NoReturn:
     """Raise what the function raises in Python that had no answer in the kernel.
 
     Where it has one, the kernel had no room for it.
@@ -131,7 +131,7 @@ def _no_answer(fault: tuple[Any, ...], at: Place) -> NoReturn:
         raise raised.located(at) if isinstance(raised, FreshviewError) else raised
     try:
         with localcontext(EXACT):
-            answer = call(BUILTINS[fn], tuple(args))
+            answer = call(tables.functions[fn], tuple(args))
     except FreshviewError as problem:
         raise problem.located(at) from None
     raise Overflow(

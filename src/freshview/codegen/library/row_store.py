@@ -44,6 +44,7 @@ def row_kernel(library: Kernel, relation: Relation) -> Kernel:
             c.type.scale,
             int(c.type.nullable),
             int(c.name.lower() in key),
+            c.size,
         )
         for c in relation.columns
     )
@@ -51,7 +52,7 @@ def row_kernel(library: Kernel, relation: Relation) -> Kernel:
     out.columns = columns
     out.program = hashlib.sha256(f"{library.program} {columns}".encode()).hexdigest()
     out.relations = (replace(relation, static=False, key=()),)
-    key_columns = tuple(i for i, c in enumerate(columns) if c[-1])
+    key_columns = tuple(i for i, c in enumerate(columns) if c[4])
     everything = tuple(range(len(columns)))
     out.queries = (
         Table("rows", relation.columns, everything),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from freshview.calculus.functions import Functions
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Kind, Type
 from freshview.errors import UnknownName
@@ -41,6 +42,10 @@ class Tables(Protocol):
     @property
     def relations(self) -> tuple[Relation, ...]:
         """What it takes rows of."""
+
+    @property
+    def functions(self) -> Functions:
+        """What its code may call in Python."""
 
     @property
     def queries(self) -> tuple[Table, ...]:

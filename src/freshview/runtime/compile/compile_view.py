@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from freshview.calculus.functions import BUILTINS, CppRing, Functions
+from freshview.calculus.functions import BUILTINS, CppRing, Function, Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.terms import Apply
 from freshview.calculus.walk import distinct_subterms
@@ -86,9 +86,7 @@ def compile_view(
     data, or a number is an element of a ring, which costs more to multiply than rows to group:
     then the work is shared by the rows of a batch. `wide` makes room for decimals of all digits.
     """
-    python = python_functions(query, functions)
-    if python:
-        raise NotNative(f"the function '{python[0]}' is Python code")
+    _refuse_rings(query, functions)
     passes = replace(settings.passes, wide=wide)
     key = _key(query, relations, settings, functions, passes)
     plans = user_plans()
@@ -131,6 +129,13 @@ def python_functions(query: Query, functions: Functions) -> list[str]:
     )
 
 
+def _refuse_rings(query: Query, functions: Functions) -> None:
+    """Elements of rings that are Python classes are nothing that a kernel holds."""
+    for name in python_functions(query, functions):
+        if functions.known[name].ring:
+            raise NotNative(f"the function '{name}' is Python code")
+
+
 def _applied(query: Query) -> set[str]:
     return {e.fn for term in query.terms for e in distinct_subterms(term) if isinstance(e, Apply)}
 
@@ -143,8 +148,6 @@ def cached_plan(
     wide: bool = False,
 ) -> CompiledPlan | None:
     """The plan of a view, if this very compiler has compiled it before."""
-    if python_functions(query, functions):
-        return None
     passes = replace(settings.passes, wide=wide)
     return user_plans().get(_key(query, relations, settings, functions, passes))
 
@@ -185,8 +188,14 @@ def _key(
     options += (settings.switches,)
     options += ([(n, [list(g) for g in groups]) for n, groups in settings.products.items()],)
     headers = headers_of(query, functions)
-    whole = repr((query, tuple(relations), options, passes, headers, _compiler()))
+    own = [_signature(functions.known[n]) for n in python_functions(query, functions)]
+    whole = repr((query, tuple(relations), options, passes, headers, own, _compiler()))
     return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _signature(f: Function) -> tuple[object, ...]:
+    """What a kernel has to know of a function that it calls in Python."""
+    return (f.name, str(f.result()), f.arity, f.strict, f.partial, f.ring)
 
 
 @cache

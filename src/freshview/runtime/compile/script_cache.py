@@ -18,9 +18,9 @@ from typing import Any
 
 from freshview.calculus.functions import BUILTINS
 from freshview.calculus.schema import Column, EventTime, Query, Relation
-from freshview.calculus.terms import Order
+from freshview.calculus.terms import Const, Order
 from freshview.calculus.text import read, show
-from freshview.calculus.types import read_type
+from freshview.calculus.types import Value, read_type, type_of
 from freshview.codegen.library.cache import cache_root, make_room
 from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
 from freshview.depth import deep
@@ -42,7 +42,7 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
 
     Scripts beside functions and types of the user's own are translated each time.
     """
-    known = catalog.functions is BUILTINS and not catalog.types
+    known = _is_plain(catalog)
     key = _key(sql, file, catalog) if known else ""
     entry = _get(key) if known else None
     if entry is not None:
@@ -50,11 +50,16 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
     from freshview.sql.load import load
 
     after, queries = load(sql, file, catalog)
-    if known and after.functions is BUILTINS and not after.types:
+    if known and _is_plain(after):
         entry = _entry(catalog, after, queries)
         if _declared(catalog, entry)[1] == queries:  # a text does not show how kernels hold numbers
             _put(key, entry)
     return after, queries
+
+
+def _is_plain(catalog: Catalog) -> bool:
+    """Whether a catalog has no functions and types of the user's own."""
+    return catalog.functions is BUILTINS and not catalog.types and not catalog.sql_functions
 
 
 def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, object]:
@@ -82,7 +87,8 @@ def _show_relation(r: Relation, source: Source | None) -> list[object]:
     s = source
     origin = s and [s.kind, s.arguments, s.framing, s.format, s.options]
     time = r.time and [r.time.column, r.time.delay]
-    return [r.name, columns, r.static, r.key, origin, time, r.notes]
+    defaults = [[name, show(Const(v, type_of(v)))] for name, v in r.defaults]
+    return [r.name, columns, r.static, r.key, origin, time, r.notes, defaults, r.generation]
 
 
 def _show_query(q: Query) -> list[object]:
@@ -94,14 +100,16 @@ def _show_query(q: Query) -> list[object]:
 def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
     """The catalog after a script, and its queries."""
     catalog = catalog.without(entry["dropped"])
-    for name, columns, static, key, origin, time, notes in entry["relations"]:
+    for name, columns, static, key, origin, time, notes, *rest in entry["relations"]:
         source = None
         if origin is not None:
             kind, arguments, framing, format_, options = origin
             pairs = tuple((str(k), v) for k, v in options)
             source = Source(kind, tuple(arguments), framing, format_, pairs)
         event_time = time and EventTime(*time)
-        details = (tuple(key), event_time, tuple(notes))
+        defaults, generation = rest
+        values = tuple((column, _constant(text)) for column, text in defaults)
+        details = (tuple(key), event_time, tuple(notes), values, generation)
         relation = Relation(name, _columns(columns), static, *details)
         catalog = catalog.with_relation(relation, source)
     queries = []
@@ -116,7 +124,7 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
 
 def _query(
     name: str,
-    columns: list[tuple[str, str, bool]],
+    columns: list[tuple[str, str, bool, int, str]],
     vars: list[str],
     term: str,
     order: list[tuple[Any, ...]],
@@ -130,11 +138,20 @@ def _query(
 
 
 def _show_columns(columns: tuple[Column, ...]) -> list[object]:
-    return [[c.name, str(c.type), c.type.wide] for c in columns]
+    return [[c.name, str(c.type), c.type.wide, c.size, c.type.span] for c in columns]
 
 
-def _columns(values: list[tuple[str, str, bool]]) -> tuple[Column, ...]:
-    return tuple(Column(name, replace(read_type(t), wide=wide)) for name, t, wide in values)
+def _columns(values: list[tuple[str, str, bool, int, str]]) -> tuple[Column, ...]:
+    return tuple(
+        Column(name, replace(read_type(t), wide=wide, span=span), size)
+        for name, t, wide, size, span in values
+    )
+
+
+def _constant(text: str) -> Value:
+    constant = read(text)
+    assert isinstance(constant, Const)
+    return constant.value
 
 
 def _key(sql: str, file: str, catalog: Catalog) -> str:

@@ -156,14 +156,16 @@ class Database(TimedDatabase):
         return [handle(self, view) for view in new]
 
     def register_function(
-        self, name: str, function: Callable[..., object], result: Type | str
+        self, name: str, function: Callable[..., object], result: Type | str, **how: bool
     ) -> None:
         """Make a Python function known to SQL.
 
         It must give the same answer for the same values. `result` is its type, such as `double`
         or `decimal(2)`; `double?` if it may answer NULL. Its answer for a NULL is NULL, without it.
+        With `vectorized=True` it takes Arrow arrays, one for each argument, and gives one as long.
         """
-        self.state.catalog = self.state.catalog.with_function(from_python(name, function, result))
+        known = from_python(name, function, result, **how)
+        self.state.catalog = self.state.catalog.with_function(known)
 
     # -- changes -----------------------------------------------------------------------------------
 

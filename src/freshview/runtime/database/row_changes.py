@@ -12,6 +12,7 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Type, Value
 from freshview.errors import BadRow, Place, TypeProblem, UnknownName
+from freshview.runtime.database.column_defaults import filled, with_defaults
 from freshview.runtime.database.query import ask
 from freshview.runtime.database.state import State
 from freshview.sql.statements import (
@@ -103,7 +104,8 @@ class _Target:
     ) -> tuple[Counter[Row], Counter[Row]]:
         """The rows that an UPDATE takes away, and those that it puts in their places."""
         places = places_of(self.relation, [name for name, _ in assignments], self.at)
-        answer = ask(self.state, self._select((e for _, e in assignments), where, sources))
+        values = with_defaults([e for _, e in assignments], self.relation, places)
+        answer = ask(self.state, self._select(values, where, sources))
         width = len(self.relation.columns)
         types = [c.type for c in answer.columns[width:]]
         stored = _stores(self.relation, places, types, self.at)
@@ -168,15 +170,18 @@ class _Store:
                 at=at,
             )
         self._cast = CASTS.get(to.kind) if source.kind != to.kind or source != to else None
+        self._size = column.size
         self._shape: tuple[object, ...] = ()
         if to.kind == "decimal":
             self._shape = (MOST_DIGITS, Decimal(0).scaleb(-to.scale))
 
     def __call__(self, value: Value) -> Value:
         """The value as it is stored."""
-        if value is None or self._cast is None:
-            return value
-        return self._cast(value, *self._shape)
+        if value is not None and self._cast is not None:
+            value = self._cast(value, *self._shape)
+        if isinstance(value, str) and 0 < self._size < len(value):
+            value = value[: self._size] + value[self._size :].rstrip(" ")  # as Spark stores it
+        return value
 
 
 def _insert(state: State, statement: Insert) -> RowDelta:
@@ -184,17 +189,17 @@ def _insert(state: State, statement: Insert) -> RowDelta:
     columns = statement.columns or [c.name for c in relation.columns]
     places = places_of(relation, columns, statement.at)
     rows: list[Row] = []
-    constants, query = _constants(statement.query)
+    constants, query = _constants(filled(statement.query, relation, places))
     for row in constants:
         types = [literal.type for literal in row]
         stored = _stores(relation, places, types, statement.at)
         values = tuple(literal.value for literal in row)
-        rows.append(_placed(values, places, stored, len(relation.columns)))
+        rows.append(_placed(values, places, stored, relation))
     for part in _parts(query) if query else ():
         answer = ask(state, part)
         types = [c.type for c in answer.columns]
         stored = _stores(relation, places, types, statement.at)
-        rows += [_placed(row, places, stored, len(relation.columns)) for row in answer.rows]
+        rows += [_placed(row, places, stored, relation) for row in answer.rows]
     target = _Target(state, relation, Table(relation.name, relation.name), statement.at)
     gone = target.rows(None) if statement.overwrite else Counter[Row]()
     delta = target.delta(gone, Counter(rows))
@@ -214,9 +219,10 @@ def _stores(
     return [_Store(relation.columns[i], t, at) for i, t in zip(places, types, strict=True)]
 
 
-def _placed(row: Row, places: list[int], stored: list[_Store], width: int) -> Row:
-    """A row with its values in their places, NULL where there is none."""
-    whole: list[Value] = [None] * width
+def _placed(row: Row, places: list[int], stored: list[_Store], relation: Relation) -> Row:
+    """A row with its values in their places; the others are the defaults of their columns."""
+    defaults = dict(relation.defaults)
+    whole = [defaults.get(c.name) for c in relation.columns]
     for i, store, value in zip(places, stored, row, strict=True):
         whole[i] = store(value)
     return tuple(whole)
@@ -334,9 +340,10 @@ def _inserted(
     if assignments is None:
         assignments = _by_name(target, statement, clause)
     new = Join("anti", statement.source, statement.table, statement.on, at=clause.at)
-    items = tuple(Item(e, at=clause.at) for _, e in assignments)
-    query = Select(items, (new,), where, at=clause.at)
     columns = tuple(name for name, _ in assignments)
+    places = places_of(target.relation, columns, clause.at)
+    values = with_defaults([e for _, e in assignments], target.relation, places)
+    query = Select(tuple(Item(e, at=clause.at) for e in values), (new,), where, at=clause.at)
     return _insert(target.state, Insert(target.relation.name, columns, query, at=clause.at)).changes
 
 

@@ -75,13 +75,20 @@ def only_declares(sql: object) -> bool:
 def steps(sql: str, file: str, *, asks: bool) -> Iterator[Step]:
     """A script in steps; with `asks`, a SELECT by itself is asked, and declares no view."""
     from freshview.sql.parse.statements import parse_with_ends
-    from freshview.sql.statements import CreateRelation, CreateType, CreateView, Drop
+    from freshview.sql.statements import (
+        CreateFunction,
+        CreateRelation,
+        CreateType,
+        CreateView,
+        Drop,
+    )
 
+    declarations = (CreateFunction, CreateRelation, CreateType, CreateView, Drop)
     begin = None
     end = 0
     for statement, first, last in parse_with_ends(sql, file):
         question = asks and isinstance(statement, CreateView) and statement.name is None
-        if isinstance(statement, CreateRelation | CreateType | CreateView | Drop) and not question:
+        if isinstance(statement, declarations) and not question:
             begin, end = first if begin is None else begin, last
             continue
         if begin is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from freshview.calculus.domain import INT_MAX
 from freshview.calculus.rows import Row, left_range, scaled
 from freshview.calculus.schema import Column, Query, Relation
-from freshview.calculus.types import Type, Value
+from freshview.calculus.types import DAY_TIME, Type, Value
 from freshview.errors import BadRow
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def arrow_type(t: Type) -> pa.DataType:
     """
     if t.kind == "decimal":
         return pa.decimal128(WIDEST, t.scale)
+    if t.span == DAY_TIME.span:
+        return pa.duration("us")
     return {
         "int": pa.int64(),
         "double": pa.float64(),
@@ -59,6 +61,16 @@ def table_of(columns: Sequence[Column], rows: Sequence[Row], name: str) -> pa.Ta
     except (pa.ArrowInvalid, OverflowError) as e:
         raise left_range(name) from e
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def with_intervals(columns: Sequence[Column], table: pa.Table) -> pa.Table:
+    """A table of a kernel, in which intervals are whole numbers, as the columns declare them."""
+    for i, column in enumerate(columns):
+        if column.type.span == DAY_TIME.span:
+            values = table.column(i).cast(arrow_type(column.type))
+            field = pa.field(column.name, values.type, column.type.nullable)
+            table = table.set_column(i, field, values)
+    return table
 
 
 def rows_of(table: pa.Table) -> list[Row]:

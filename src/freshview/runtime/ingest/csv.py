@@ -13,7 +13,7 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from freshview.calculus.rows import Row, bad_value, conform, wrong_arity
+from freshview.calculus.rows import Row, bad_value, conform, conform_to, wrong_arity
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Kind, Value
 from freshview.errors import BadRow, Place
@@ -164,7 +164,7 @@ def _value(column: Column, text: str) -> Value:
     t = column.type
     if text == "" and (t.nullable or t.kind != "string"):
         return conform(None, t)
-    return conform(READERS[t.kind](text), t)
+    return conform_to(READERS[t.kind](text), column)
 
 
 def _place(name: str, lines: _Lines, index: int, delimiter: str) -> Place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from freshview.calculus.clock import CLOCK, Steps, steps_of
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
+from freshview.codegen.library.calling import calling
 from freshview.errors import SnapshotProblem
 from freshview.plan.switches import read_switches
 from freshview.program.statistics import Statistics
@@ -123,6 +125,7 @@ def _restored_group(state: State, entry: Manifest, folder: Path) -> ViewGroup:
         return group
     group.wide = entry.get("wide", False)
     built = kernels.build(compile_group(views, group.wide), state.settings.flags)
+    built = replace(built, kernel=calling(built.kernel, group.functions))
     instance = built.kernel.open()
     instance.restore(folder / entry["file"])
     group.adopt(built, instance)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from freshview.algebra.cofactor import Watch
@@ -22,7 +23,7 @@ from freshview.program.terms import Program
 from freshview.reference.top import arrange
 from freshview.runtime.compile.kernels import BuiltKernel
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.ingest.columns import COUNT, table_of
+from freshview.runtime.ingest.columns import COUNT, table_of, with_intervals
 from freshview.runtime.ingest.products import Combined
 from freshview.runtime.relations.stored_base import AnyBase, is_lost
 from freshview.runtime.settings import EngineName
@@ -214,11 +215,15 @@ class KernelViewEngine(_ViewEngine[KernelEngine]):
         self.instance = shared.instance
         self._number = self.engine.kernel.query(query.name)
         self._table = self.engine.kernel.queries[self._number]
+        self._spans = [replace(c, type=c.type if c.type.span else INT) for c in query.columns]
+        """The columns of intervals; a kernel writes all the others as they are declared."""
 
     def table(self) -> pa.Table:
         """The rows as Arrow columns; nothing is done per row in Python."""
         table = pa.table(self.instance.read_arrow(self._number))
-        return self.payloads.in_order(table, self._watch()) if self.payloads else table
+        if self.payloads:
+            return self.payloads.in_order(table, self._watch())
+        return with_intervals(self.query.columns, table)
 
     @property
     def change_source(self) -> KernelViewEngine | None:
@@ -231,13 +236,14 @@ class KernelViewEngine(_ViewEngine[KernelEngine]):
 
     def changes(self) -> pa.Table:
         """What changed since this was last asked, with a column `__count`."""
-        return pa.table(self.instance.changed_arrow(self._number))
+        table = pa.table(self.instance.changed_arrow(self._number))
+        return with_intervals(self.query.columns, table)
 
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts, in order."""
         if self.payloads:
             return self._gathered([row for row, _ in self.instance.read_rows(self._number)])
-        return self._rows_in_order()
+        return as_declared(self._spans, self._rows_in_order())
 
     def find(self, values: Mapping[int, Value]) -> list[Row] | None:
         """The rows with these values by column, by a look-up; None where that is not enough."""
@@ -254,7 +260,7 @@ class KernelViewEngine(_ViewEngine[KernelEngine]):
         for row, n in matches:
             if all(row[i] == value for i, value in rest):
                 counts[row] = counts.get(row, 0) + n
-        return repeated(self.query.name, counts, counts)
+        return as_declared(self._spans, repeated(self.query.name, counts, counts))
 
     def _gathered(self, rows: list[Row]) -> list[Row]:
         """The rows with elements of a ring put together, in order; each comes once."""

@@ -7,8 +7,10 @@ followed once for all of them. A view that nothing can be shared with is a group
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from freshview.calculus.functions import BUILTINS
+from freshview.codegen.library.calling import calling
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadValue, Overflow
 from freshview.program.terms import Program
@@ -154,6 +156,7 @@ class ViewGroup:
         return reference
 
     def _filled(self, built: BuiltKernel, *, wraps: bool = False) -> KernelGroupEngine:
+        built = replace(built, kernel=calling(built.kernel, self.functions))
         return KernelGroupEngine(built, self._read_bases(), wraps=wraps, centre=self.centre)
 
     def refill(self, centre: Mapping[str, float]) -> bool:

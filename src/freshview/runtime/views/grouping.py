@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from freshview.errors import NotNative
 from freshview.program.updates import Mode
-from freshview.runtime.compile.compile_view import compile_view
+from freshview.runtime.compile.compile_view import compile_view, python_functions
 from freshview.runtime.relations.stored_base import AnyBase, is_lost
 from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.maintained import MaintainedView
@@ -115,12 +115,15 @@ def _sharing(view: MaintainedView) -> Sharing | None:
     """What a view brings to a group; None where it has to stay alone.
 
     That is so for factorized views, for elements of rings, whose sums are about a centre of their
-    own, for products of factors, which come as streams of their own, and where Python is needed.
+    own, for products of factors, which come as streams of their own, and for functions of the
+    user's, which others of the same name may be.
     """
     settings, query = view.settings, view.query
     if settings.engine == "reference" or not settings.share or query.factorized:
         return None
     if view.payloads or view.headers or settings.products:
+        return None
+    if python_functions(query, view.functions):
         return None
     try:
         plan = compile_view(query, view.relations, settings, view.functions)

@@ -8,9 +8,10 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from freshview.calculus.rows import expected
-from freshview.calculus.schema import Relation
-from freshview.calculus.types import Type
+from freshview.calculus.casts import MOST_DIGITS
+from freshview.calculus.rows import bad_value, conform_to, expected
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import Value
 from freshview.errors import BadRow
 from freshview.runtime.ingest.columns import COUNT, arrow_schema, is_within
 
@@ -40,7 +41,7 @@ def validated(relation: Relation, batch: Batch, wanted: Relation | None = None) 
         column = table.column(places[f.name.lower()])
         if f.name in kept:
             columns.append(_column(relation, i, column, f.type))
-        elif not _is_fine(relation.columns[i].type, column, f.type):
+        elif not _is_fine(relation.columns[i], column, f.type):
             _column(relation, i, column, f.type)
     columns.append(_counts(relation, table))
     return pa.RecordBatch.from_arrays(columns, [*(c for c in names if c in kept), COUNT])
@@ -83,7 +84,34 @@ def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataTy
         raise BadRow(f"{where} has NaN or an infinity", instead=instead)
     if not is_within(one):
         raise BadRow(f"{where} has a value that no engine holds", instead=instead)
-    return one
+    return _sized(relation, wanted, one)
+
+
+def _sized(relation: Relation, wanted: Column, column: pa.Array) -> pa.Array:
+    """The values, if they are as large as the column is declared."""
+    if not wanted.size or column.null_count == len(column):
+        return column
+    if wanted.type.kind == "string":
+        large = column.filter(pc.greater(pc.utf8_length(column), wanted.size)).slice(0, 1)
+    elif pa.types.is_decimal(column.type) and column.type.precision <= wanted.size:
+        return column
+    else:
+        decimal = pa.types.is_decimal(column.type)
+        wide = pa.decimal128(MOST_DIGITS, column.type.scale) if decimal else column.type
+        ends = pc.min_max(column.cast(wide))
+        large = [ends["min"], ends["max"]]
+    for value in large:
+        if not _has_size(wanted, value.as_py()):
+            raise bad_value(relation, wanted, value.as_py())
+    return column
+
+
+def _has_size(wanted: Column, value: Value) -> bool:
+    try:
+        conform_to(value, wanted)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_buffers(column: pa.ChunkedArray) -> None:
@@ -92,9 +120,11 @@ def _check_buffers(column: pa.ChunkedArray) -> None:
     column.validate(full=not plain)
 
 
-def _is_fine(t: Type, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+def _is_fine(wanted: Column, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
     """Whether a column fits by its type alone; if not, it may fit after a conversion."""
-    if column.null_count and not t.nullable:
+    if column.null_count and not wanted.type.nullable:
+        return False
+    if wanted.size:
         return False
     if pa.types.is_floating(kind) or not _holds(column.type, kind):
         return False

@@ -11,6 +11,7 @@ import pyarrow as pa
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.codegen.cpp.functions import SUM_OF
 from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.calling import calling
 from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags, find_compiler
 from freshview.codegen.library.engine import KernelEngine
 from freshview.codegen.library.load import STAMP, Kernel
@@ -48,9 +49,15 @@ class KernelNode:
     With a `state`, a file in shared memory, they survive this process, and another one can attach.
     """
 
-    def __init__(self, program: NodeProgram, library: Path, state: Path | None = None) -> None:
+    def __init__(
+        self,
+        program: NodeProgram,
+        library: Path,
+        state: Path | None = None,
+        functions: Functions = BUILTINS,
+    ) -> None:
         self._program = program
-        kernel = Kernel(library)
+        kernel = calling(Kernel(library), functions)
         self._engine = KernelEngine(kernel, kernel.open(state))
         self._instance = self._engine.instance
         self.shared = state is not None

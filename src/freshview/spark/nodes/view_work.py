@@ -75,7 +75,7 @@ class ViewWork(Work):
         if shipped is None:
             return ReferenceNode(self.distributed, role, self.functions)
         library = fetch_library(shipped.library, self.folder)
-        return KernelNode(shipped.program, library, folder / "state")
+        return KernelNode(shipped.program, library, folder / "state", self.functions)
 
     def fill(self, node: ProgramNode) -> None:
         """See `Work`: the static tables."""

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
+from freshview.calculus.casts import CASTS, MOST_DIGITS
+from freshview.calculus.rows import conform
 from freshview.calculus.schema import Column, EventTime, Relation
-from freshview.calculus.types import Type
-from freshview.errors import AmbiguousName, Place, SyntaxProblem, TypeProblem, UnsupportedSql
+from freshview.calculus.types import Type, Value
+from freshview.errors import (
+    AmbiguousName,
+    BadValue,
+    Place,
+    SyntaxProblem,
+    TypeProblem,
+    UnsupportedSql,
+)
 from freshview.sql.catalog import Source
 from freshview.sql.ddl.cursor import Cursor, shown
 from freshview.sql.ddl.sources import ClausePlaces, check_source
 from freshview.sql.ddl.table_options import table_options
-from freshview.sql.ddl.types import read_type
+from freshview.sql.ddl.types import read_type, size_of
 from freshview.sql.ddl.watermarks import read_watermark
 from freshview.sql.script import Token
 from freshview.sql.statements import CreateRelation, CreateType
@@ -27,6 +37,7 @@ class _Columns:
     key: tuple[str, ...] = ()
     time: EventTime | None = None
     ignored: list[str] = field(default_factory=list)
+    defaults: list[tuple[str, Value]] = field(default_factory=list)
 
 
 def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
@@ -34,9 +45,12 @@ def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
     if_missing = cursor.accept("IF", "NOT", "EXISTS")
     at = cursor.peek().at
     name = cursor.path()
+    if cursor.peek().text != "(":
+        _refuse_query(cursor)
     declared = _columns(cursor, static=static)
     options = table_options(cursor)
     relation = Relation(name, _typed(declared), static, declared.key, declared.time)
+    relation = replace(relation, defaults=tuple(declared.defaults))
     source = options.source(relation, cursor.peek().at)
     if source is None and cursor.accept("FROM"):
         source = _source(cursor, relation)
@@ -51,6 +65,17 @@ def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
             at=rest.at,
         )
     return CreateRelation(relation, source, at, if_missing)
+
+
+def _refuse_query(cursor: Cursor) -> None:
+    """CREATE TABLE x AS SELECT ... would be the rows of one moment."""
+    for token in cursor.tokens[cursor.index :]:
+        if token.word in ("AS", "LIKE", "CLONE"):
+            raise UnsupportedSql(
+                f"CREATE TABLE {token.word} is not supported",
+                instead="write CREATE VIEW, which is kept up to date, or declare the columns",
+                at=token.at,
+            )
 
 
 def create_type(cursor: Cursor) -> CreateType:
@@ -100,7 +125,7 @@ def _columns(cursor: Cursor, *, static: bool) -> _Columns:
         if cursor.accept("PRIMARY KEY"):
             _set_key(declared, cursor.names(), at)
             _enforced(cursor)
-        elif cursor.peek().word in ("UNIQUE", "FOREIGN KEY"):
+        elif cursor.peek().word in CONSTRAINTS:
             declared.ignored.append(cursor.peek().word)
             _skip_constraint(cursor)
         elif cursor.accept("WATERMARK", "FOR"):
@@ -108,10 +133,6 @@ def _columns(cursor: Cursor, *, static: bool) -> _Columns:
                 raise AmbiguousName("there are two watermarks", instead="write one", at=at)
             columns = _typed(declared)
             declared.time = read_watermark(cursor, columns, static=static)
-        elif cursor.peek().word == "CHECK":
-            raise UnsupportedSql(
-                f"{cursor.peek().word} is not supported", instead="leave it out", at=at
-            )
         else:
             _column(cursor, declared)
         if not cursor.accept(","):
@@ -122,6 +143,15 @@ def _columns(cursor: Cursor, *, static: bool) -> _Columns:
         if k.lower() not in names:
             raise SyntaxProblem(f"the key names '{k}', which is not a column", at=cursor.peek().at)
     return declared
+
+
+CONSTRAINTS = ("UNIQUE", "FOREIGN KEY", "CHECK", "REFERENCES")
+"""What others have checked: it is ignored, and said to be."""
+
+_INSTEAD = {
+    "GENERATED": "compute the column in a view: a + 1 AS b",
+    "AS": "compute the column in a view: a + 1 AS b",
+}
 
 
 def _set_key(declared: _Columns, key: tuple[str, ...], at: Place) -> None:
@@ -152,12 +182,51 @@ def _skip_constraint(cursor: Cursor) -> None:
         cursor.next()
 
 
+def _skip_expression(cursor: Cursor) -> None:
+    """A constraint of a column: its first word, names, and what is in parentheses."""
+    cursor.next()
+    while cursor.peek().kind == "word" and cursor.peek().word not in ("NOT", "NULL", "COMMENT"):
+        cursor.next()
+    if cursor.peek().text == "(":
+        depth = 0
+        while cursor.peek().kind != "end":
+            token = cursor.next()
+            sign = "" if token.kind == "string" else token.text
+            depth += (sign == "(") - (sign == ")")
+            if depth == 0:
+                break
+    while cursor.accept("NOT", "ENFORCED") or cursor.accept("ENFORCED") or cursor.accept("RELY"):
+        pass
+
+
+def _default(cursor: Cursor, t: Type) -> Value:
+    """DEFAULT and a constant, as a value of the column."""
+    token = cursor.next()
+    sign = token.text if token.text in ("-", "+") else ""
+    if sign or token.word in ("DATE", "TIMESTAMP"):
+        token = cursor.next()
+    if token.word == "NULL":
+        return None
+    if token.kind in ("string", "number") or token.word in ("TRUE", "FALSE"):
+        text = sign + token.text
+        shape = (MOST_DIGITS, Decimal(0).scaleb(-t.scale)) if t.kind == "decimal" else ()
+        try:
+            return conform(CASTS[t.kind](text, *shape), t)
+        except (BadValue, ValueError):
+            what = f"'{text}' is no {t.kind.upper()}"
+            raise TypeProblem(what, instead="give a constant of the column", at=token.at) from None
+    raise UnsupportedSql(
+        f"DEFAULT {token.text} is not supported", instead="give a constant", at=token.at
+    )
+
+
 def _column(cursor: Cursor, declared: _Columns) -> None:
     at = cursor.peek().at
     name = cursor.name()
     if name.lower() in (c.name.lower() for c in declared.columns):
         raise AmbiguousName(f"column '{name}' is declared twice", instead="rename one", at=at)
-    t = _type(cursor).or_null()
+    t, size = _type(cursor)
+    t = t.or_null()
     nullability: set[str] = set()
     while cursor.peek().word not in (",", ")", ""):
         token = cursor.peek()
@@ -172,18 +241,26 @@ def _column(cursor: Cursor, declared: _Columns) -> None:
             declared.ignored.append("COMMENT")
         elif cursor.accept("NULL"):
             nullability.add("NULL")
+        elif cursor.accept("CONSTRAINT"):
+            cursor.name()
+        elif cursor.accept("DEFAULT"):
+            declared.defaults.append((name, _default(cursor, t)))
+        elif token.word in CONSTRAINTS:
+            declared.ignored.append(token.word)
+            _skip_expression(cursor)
         else:
             raise UnsupportedSql(
                 f"{shown(token)} is not supported in a column",
-                instead="write NOT NULL, NULL or PRIMARY KEY",
+                instead=_INSTEAD.get(token.word, "write NOT NULL, NULL, DEFAULT or PRIMARY KEY"),
                 at=token.at,
             )
         if len(nullability) > 1:
             raise SyntaxProblem(f"column '{name}' is NULL and NOT NULL", at=token.at)
-    declared.columns.append(Column(name, t))
+    declared.columns.append(Column(name, t, size))
 
 
-def _type(cursor: Cursor) -> Type:
+def _type(cursor: Cursor) -> tuple[Type, int]:
+    """A type, and how large its values may be."""
     token = cursor.next()
     sizes: list[int] = []
     if cursor.accept("("):
@@ -193,7 +270,7 @@ def _type(cursor: Cursor) -> Type:
         cursor.expect(")")
     cursor.accept("PRECISION")
     try:
-        return read_type(token.text, sizes)
+        return read_type(token.text, sizes), size_of(token.text, sizes)
     except TypeProblem as problem:
         raise problem.located(token.at) from None
 

@@ -23,6 +23,8 @@ def order_by(
     cuts = query.limit is not None or query.offset > 0
     order: list[Order] = []
     hidden: list[Bound] = []
+    if query.by_all is not None:
+        return by_every(query.by_all, columns), hidden
     for key in query.order:
         expr = by_alias(key.expr, body.outputs, body.inner, columns_first=False)
         var = _position(expr, body.outputs, columns)
@@ -34,6 +36,11 @@ def order_by(
         if var not in (o.var for o in order):
             order.append(Order(var, key.descending, key.nulls_first))
     return tuple(order), hidden
+
+
+def by_every(key: OrderKey, columns: Sequence[Bound]) -> tuple[Order, ...]:
+    """The ordering of ORDER BY ALL."""
+    return tuple(Order(c.var, key.descending, key.nulls_first) for c in columns)
 
 
 def _position(e: Scalar, outputs: tuple[Output, ...], columns: list[Bound]) -> str | None:
@@ -98,7 +105,7 @@ def _first(term: Expr, order: tuple[Order, ...], query: Select, env: Env) -> Exp
 def _note(query: Select, env: Env, *, hidden: bool, top: bool) -> None:
     """What a reader of the rows may not expect."""
     words = [w for w, n in (("LIMIT", query.limit is not None), ("OFFSET", query.offset > 0)) if n]
-    if words and not query.order:
+    if words and not query.order and query.by_all is None:
         by = "all the columns, from left to right, NULL first"
         env.notes[f"{' and '.join(words)} without ORDER BY: the rows are ordered by {by}"] = None
     if query.order and not words and not top:

@@ -15,7 +15,7 @@ from freshview.sql.lower.conditions.temporal import at_present, names_the_presen
 from freshview.sql.lower.env import Env, Rows
 from freshview.sql.lower.group_by import Body, group_by, is_aggregated, refuse_aggregates
 from freshview.sql.lower.joins import sources
-from freshview.sql.lower.order_by import arranged, order_by
+from freshview.sql.lower.order_by import arranged, by_every, order_by
 from freshview.sql.lower.over.groupings import over_groupings
 from freshview.sql.lower.over.over import refuse_windows, with_windows
 from freshview.sql.lower.over.push_down import qualified
@@ -86,6 +86,8 @@ def _groupings(query: Select, env: Env, *, top: bool) -> Rows:
         for i, key in zip(positions, query.order, strict=True)
     )
     columns = whole.columns[: len(query.items)]
+    if query.by_all is not None:
+        order = by_every(query.by_all, columns)
     return arranged(query, whole.term, columns, order, env, top=top)
 
 

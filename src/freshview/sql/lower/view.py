@@ -11,6 +11,7 @@ from freshview.calculus.domain import DIGITS
 from freshview.calculus.schema import Column, Query
 from freshview.calculus.scope import relations
 from freshview.calculus.terms import Cmp, Lift
+from freshview.calculus.types import NULL as NULL_TYPE
 from freshview.calculus.walk import Names, size
 from freshview.depth import deep
 from freshview.errors import AmbiguousName, FreshviewError, Place, TooDeep, TypeProblem
@@ -21,8 +22,9 @@ from freshview.sql.lower.env import Rows
 from freshview.sql.lower.parts import Parts
 from freshview.sql.lower.select import rows as select_rows
 from freshview.sql.lower.translate import environment
+from freshview.sql.sql_function import SqlFunction
 from freshview.sql.statements import CreateView
-from freshview.sql.terms import Item, Name
+from freshview.sql.terms import Call, Cast, Item, Literal, Name, Select
 
 MOST_VARIABLES = 20_000
 """Variables of a query, copies of its parts included: conditions inside conditions multiply."""
@@ -89,6 +91,15 @@ def lower(
 
 _Lowered: TypeAlias = tuple[Rows, tuple[str, ...], Catalog, Parts]
 """Rows, what is to be said of them, the catalog with the views that they read, and their parts."""
+
+
+def check_function(function: SqlFunction, catalog: Catalog) -> None:
+    """Refuse a function whose body has no meaning, now and not with its first call."""
+    nulls = tuple(
+        Cast(Literal(None, NULL_TYPE), p.type.type, p.type.digits) for p in function.parameters
+    )
+    query = Select((Item(Call(function.name, nulls, function.at)),), at=function.at)
+    lower(CreateView(None, (), query, function.at), catalog.with_sql_function(function))
 
 
 def _rows(statement: CreateView, catalog: Catalog, name: str) -> _Lowered:

@@ -6,13 +6,25 @@ from collections.abc import Callable
 
 from freshview.calculus.functions import BUILTINS
 from freshview.calculus.types import DATE, STRING
-from freshview.errors import TypeProblem
-from freshview.sql.ddl.types import TYPES, read_type
+from freshview.errors import Place, TypeProblem
+from freshview.sql.ddl.types import BITS, TYPES, read_type
 from freshview.sql.parse.functions import OF_UNITS
+from freshview.sql.parse.intervals import together
 from freshview.sql.parse.node import Node, Readers
 from freshview.sql.parse.time_windows import FIELD
 from freshview.sql.parse.written import EXPRESSIONS
-from freshview.sql.terms import Arith, Call, Case, Cast, Compare, Lifted, Literal, Name, Scalar
+from freshview.sql.terms import (
+    Arith,
+    Call,
+    Case,
+    Cast,
+    Compare,
+    Interval,
+    Lifted,
+    Literal,
+    Name,
+    Scalar,
+)
 
 LIFTS = ": "
 """What stands between a lifting function and its ring, in the one name that the parser sees."""
@@ -37,8 +49,17 @@ def _arithmetic(node: Node) -> Scalar:
         node = node["this"]
     total = node.scalar()
     for link in reversed(links):
-        total = Arith(ARITHMETIC[link.key], total, link["expression"].scalar(), link.at)
+        total = _linked(ARITHMETIC[link.key], total, link["expression"].scalar(), link.at)
     return total
+
+
+def _linked(op: str, left: Scalar, right: Scalar, at: Place) -> Scalar:
+    """Left op right; constant intervals side by side are one: INTERVAL 1 YEAR 2 MONTHS."""
+    if isinstance(left, Interval) and isinstance(right, Interval) and op in ("+", "-"):
+        both = together(left, right, 1 if op == "+" else -1)
+        if both is not None:
+            return both
+    return Arith(op, left, right, at)
 
 
 def _concatenation(node: Node) -> Scalar:
@@ -77,12 +98,12 @@ def _cast(node: Node) -> Scalar:
     name = str(getattr(to.raw.this, "value", to.raw.this))
     if to.flag("nested") or name.upper() not in TYPES:
         node.refuse(
-            f"CAST to {to.raw.sql('spark')}",
+            f"CAST to {to.raw.sql('spark') if to.flag('nested') or name == 'None' else name}",
             "cast to INT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP or BOOLEAN",
         )
     sizes = [int(p["this"].name) for p in to.all("expressions") if p["this"].name.isdigit()]
     try:
-        t, digits = read_type(name, sizes), _digits(sizes)
+        t, digits = read_type(name, sizes), BITS.get(name.upper()) or _digits(sizes)
     except TypeProblem as problem:
         raise problem.located(node.at) from None
     return Cast(node["this"].scalar(), t, digits, node.flag("safe"), node.at)
@@ -97,6 +118,26 @@ def _extract(node: Node) -> Scalar:
     node.only("this", "expression")
     part = Literal(node.word("this"), STRING, node.at)
     return Call("date_part", (part, node["expression"].scalar()), node.at)
+
+
+def _item(node: Node) -> Scalar:
+    """SPLIT(s, p)[0], or ELEMENT_AT(SPLIT(s, p), 1): no other array is known."""
+    node.only("this", "expressions", "offset")
+    fn = "split_element" if node.raw.args.get("offset") else "split_item"
+    return _of_split(fn, node, *(n.scalar() for n in node.all("expressions")))
+
+
+def _of_split(fn: str, node: Node, *others: Scalar) -> Scalar:
+    array = node["this"]
+    while array.key == "paren":
+        array = array["this"]
+    if array.key != "regexpsplit":
+        node.refuse("an element of an array or map", "write columns of their own instead")
+    array.only("this", "expression", "limit")
+    limit = array.get("limit")
+    last = () if limit is None else (limit.scalar(),)
+    texts = (array["this"].scalar(), array["expression"].scalar())
+    return Call(fn, (*texts, *others, *last), node.at)
 
 
 def _operator(fn: str) -> Callable[[Node], Scalar]:
@@ -216,6 +257,8 @@ READERS: Readers = {
     "cast": _cast,
     "trycast": _cast,
     "extract": _extract,
+    "bracket": _item,
+    "arraysize": lambda n: _of_split("split_size", n),
     "intdiv": _operator("int_div"),
     "bitwiseand": _operator("bit_and_of"),
     "bitwiseor": _operator("bit_or_of"),
@@ -224,7 +267,6 @@ READERS: Readers = {
     "bitwiserightshift": _operator("shiftright"),
     "bitwisenot": _bit_not,
     "regexplike": _operator("rlike"),
-    "ilike": _operator("ilike"),
     "strposition": _position,
     "overlay": _overlay,
     "trim": _trim,

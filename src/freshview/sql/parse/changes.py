@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from freshview.calculus.types import NULL as NULL_TYPE
 from freshview.errors import Place, SyntaxProblem, UnsupportedSql
 from freshview.sql.ddl.cursor import Cursor, shown
 from freshview.sql.statements import (
@@ -20,16 +19,13 @@ from freshview.sql.statements import (
     Show,
     Update,
 )
-from freshview.sql.terms import Aggregate, From, Item, Literal, Name, Scalar, Select, Table
+from freshview.sql.terms import Aggregate, From, Item, Scalar, Select, Table
 from freshview.sql.walk import inside
 
 FIRST_WORDS = frozenset(
     ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE", "DROP", "SHOW", "DESCRIBE", "DESC")
 )
 """With what these statements begin."""
-
-DEFAULT = "default"
-"""What stands for the value of a column that nobody names, which is NULL."""
 
 
 @dataclass(frozen=True)
@@ -162,13 +158,6 @@ def _assigned(e: Scalar) -> Scalar:
             raise UnsupportedSql(
                 f"{x.fn.upper()} is not allowed in SET", instead="write a subquery", at=x.at
             )
-    return _or_default(e)
-
-
-def _or_default(e: Scalar) -> Scalar:
-    """DEFAULT as the value of a column is NULL: no column has another one."""
-    if isinstance(e, Name) and e.table is None and e.name.lower() == DEFAULT:
-        return Literal(None, NULL_TYPE, e.at)
     return e
 
 
@@ -242,14 +231,15 @@ def _inserted(reader: Reader) -> Assignments:
     at = reader.at
     cursor.expect("VALUES")
     cursor.expect("(")
-    values = tuple(map(_or_default, reader.values(reader.until(")"))))
+    values = reader.values(reader.until(")"))
     cursor.expect(")")
     if len(values) != len(columns):
         raise SyntaxProblem(f"{len(columns)} columns have {len(values)} values", at=at)
     return tuple(zip(columns, values, strict=True))
 
 
-_DROPPED: dict[str, OneOf["VIEW", "TABLE", "STREAM"]] = {
+_DROPPED: dict[str, OneOf["VIEW", "TABLE", "STREAM", "FUNCTION"]] = {
+    "FUNCTION": "FUNCTION",
     "VIEW": "VIEW",
     "TABLE": "TABLE",
     "STREAM": "STREAM",
@@ -258,13 +248,14 @@ _DROPPED: dict[str, OneOf["VIEW", "TABLE", "STREAM"]] = {
 
 def _drop(reader: Reader, at: Place) -> Drop:
     cursor = reader.cursor
-    cursor.accept("MATERIALIZED") or cursor.accept("FACTORIZED")
+    for word in ("MATERIALIZED", "FACTORIZED", "TEMPORARY", "TEMP"):
+        cursor.accept(word)
     token = cursor.next()
     kind = _DROPPED.get(token.word)
     if kind is None:
         raise UnsupportedSql(
             f"DROP {token.text} is not supported",
-            instead="write DROP VIEW, DROP TABLE or DROP STREAM",
+            instead="write DROP VIEW, DROP TABLE, DROP STREAM or DROP FUNCTION",
             at=token.at,
         )
     if_exists = cursor.accept("IF", "EXISTS")

@@ -85,10 +85,21 @@ def _in(node: Node) -> Scalar:
     query = node.get("query")
     if query is not None:
         return Quantified("=", False, _tuple(node["this"]), _query(query), node.at)
-    items = tuple(n.scalar() for n in node.all("expressions"))
-    if not items:
+    if not node.all("expressions"):
         node.refuse("IN with an empty list", "write FALSE")
+    if node["this"].key == "tuple":
+        return either(*(_equal_rows(node, row) for row in node.all("expressions")))
+    items = tuple(n.scalar() for n in node.all("expressions"))
     return InList(node["this"].scalar(), items, node.at)
+
+
+def _equal_rows(node: Node, row: Node) -> Scalar:
+    """(a, b) = (1, 2), as Spark compares rows of a list: NULL is a value like any other."""
+    left, right = _tuple(node["this"]), _tuple(row)
+    if len(left) != len(right):
+        row.refuse(f"a row of {len(right)} beside one of {len(left)}", "give as many values")
+    pairs = zip(left, right, strict=True)
+    return both(*(Same(x, y, row.at) for x, y in pairs))
 
 
 def _is(node: Node) -> Scalar:
@@ -105,11 +116,28 @@ def _same(node: Node) -> Scalar:
     return Same(node["this"].scalar(), node["expression"].scalar(), node.at)
 
 
-def _like(node: Node) -> Scalar:
-    node.only("this", "expression")
-    if node["expression"].key in ("any", "all"):
-        node.refuse("LIKE with several patterns", "join several LIKE with OR or AND")
-    return Call("like", (node["this"].scalar(), node["expression"].scalar()), node.at)
+def like(fn: str, node: Node) -> Scalar:
+    """X LIKE pattern, or LIKE ANY (pattern, ...), ALL or SOME; behind NOT each of them is negated.
+
+    NOT LIKE ALL (a, b) is NOT LIKE a AND NOT LIKE b: the negation is about each of the patterns.
+    """
+    node.only("this", "expression", "negate")
+    arg, right = node["this"].scalar(), node["expression"]
+    negated = node.flag("negate")
+    if right.key not in ("any", "all"):
+        return Call(fn, (arg, right.scalar()), node.at)
+    node.raw.set("negate", None)
+    patterns = _tuple(_unwrapped(right["this"]))
+    likes: list[Scalar] = [Call(fn, (arg, pattern), node.at) for pattern in patterns]
+    if negated:
+        likes = [Not(call, node.at) for call in likes]
+    if len(likes) == 1:
+        return likes[0]
+    return both(*likes) if right.key == "all" else either(*likes)
+
+
+def _unwrapped(node: Node) -> Node:
+    return _unwrapped(node["this"]) if node.key == "paren" else node
 
 
 def _escape(node: Node) -> Scalar:
@@ -145,7 +173,8 @@ READERS: Readers = {
     "between": _between,
     "in": _in,
     "is": _is,
-    "like": _like,
+    "like": partial(like, "like"),
+    "ilike": partial(like, "ilike"),
     "escape": _escape,
     "nullsafeeq": _same,
     "nullsafeneq": lambda n: Not(_same(n), n.at),

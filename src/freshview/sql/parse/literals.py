@@ -9,29 +9,11 @@ from math import isfinite
 from freshview.calculus.casts import MOST_DIGITS
 from freshview.calculus.domain import is_decimal, is_int
 from freshview.calculus.types import BOOL, INT, STRING, type_of
-from freshview.errors import TypeProblem
-from freshview.sql.frames import Unit
+from freshview.sql.parse.intervals import read_interval
 from freshview.sql.parse.node import Node, Readers
 from freshview.sql.terms import Arith, Interval, Literal, Name, Scalar
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-
-UNITS: dict[str, tuple[Unit, int]] = {
-    "SECOND": ("seconds", 1),
-    "MINUTE": ("seconds", 60),
-    "HOUR": ("seconds", 3600),
-    "DAY": ("days", 1),
-    "WEEK": ("days", 7),
-    "MONTH": ("months", 1),
-    "QUARTER": ("months", 3),
-    "YEAR": ("months", 12),
-}
-
-MOST_APART: dict[Unit, int] = {
-    "months": 12 * 10_000,
-    "days": 366 * 10_000,
-    "seconds": 86_400 * 366 * 10_000,
-}
 
 
 def _name(node: Node) -> Scalar:
@@ -62,37 +44,35 @@ def _literal(node: Node) -> Scalar:
     return Literal(value, type_of(value), node.at)
 
 
+def _word(node: Node) -> Scalar:
+    """DEFAULT, where a row of VALUES is inserted; no other word is an expression."""
+    if node.word("this") != "DEFAULT":
+        node.refuse(node.written, "write another expression instead")
+    return Name(node.name, None, node.at)
+
+
+def _raw_text(node: Node) -> Scalar:
+    r"""R'a\\b': a text whose backslashes stand for themselves."""
+    return Literal(node.name, STRING, node.at)
+
+
 def _negative(node: Node) -> Scalar:
     arg = node["this"].scalar()
     if isinstance(arg, Literal) and isinstance(arg.value, int | float | Decimal):
         return Literal(-arg.value, arg.type, node.at)
+    if isinstance(arg, Interval):
+        return Interval(-arg.count, arg.unit, node.at)
     return Arith("-", Literal(0, INT, node.at), arg, node.at)
-
-
-def _interval(node: Node) -> Scalar:
-    node.only("this", "unit")
-    unit = node.word("unit").removesuffix("S")
-    amount = node["this"]
-    count = amount.raw.name.strip() if amount.key == "literal" else ""
-    if unit not in UNITS or not re.fullmatch(r"[+-]?\d{1,1000}", count, re.ASCII):
-        node.refuse("this INTERVAL", "write it as INTERVAL '3' MONTH, with one number and one unit")
-    kind, factor = UNITS[unit]
-    total = int(count) * factor
-    if abs(total) > MOST_APART[kind]:
-        raise TypeProblem(
-            f"INTERVAL '{count[:40]}' {unit} is longer than the years 1 to 9999",
-            instead="write a shorter one",
-            at=node.at,
-        )
-    return Interval(total, kind, node.at)
 
 
 READERS: Readers = {
     "column": _name,
     "identifier": lambda n: Name(n.name, None, n.at),
     "literal": _literal,
+    "rawstring": _raw_text,
+    "var": _word,
     "boolean": lambda n: Literal(n.flag("this"), BOOL, n.at),
     "null": lambda n: Literal(None, type_of(None), n.at),
     "neg": _negative,
-    "interval": _interval,
+    "interval": read_interval,
 }

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal as OneOf
 
+from freshview.calculus.types import NULL
 from freshview.errors import UnknownName
 from freshview.sql.frames import Edge, Frame, Unit
 from freshview.sql.parse.node import Node, Readers
@@ -49,7 +50,7 @@ class _Window:
 
 def order_keys(node: Node | None) -> tuple[OrderKey, ...]:
     """The keys of an ORDER BY."""
-    if node is None:
+    if node is None or by_all(node) is not None:
         return ()
     node.only("expressions")
     keys = []
@@ -58,6 +59,15 @@ def order_keys(node: Node | None) -> tuple[OrderKey, ...]:
         expr = key["this"].scalar()
         keys.append(OrderKey(expr, key.flag("desc"), key.flag("nulls_first"), key.at))
     return tuple(keys)
+
+
+def by_all(node: Node | None) -> OrderKey | None:
+    """ORDER BY ALL, which is by every column of the list."""
+    keys = () if node is None else node.all("expressions")
+    if len(keys) != 1 or keys[0]["this"].key != "var" or keys[0]["this"].word("this") != "ALL":
+        return None
+    (key,) = keys
+    return OrderKey(Literal(None, NULL), key.flag("desc"), key.flag("nulls_first"), key.at)
 
 
 def _over(node: Node) -> Scalar:

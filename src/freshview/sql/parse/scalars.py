@@ -20,7 +20,12 @@ READERS: Readers = {
 
 def scalar(node: Node) -> Scalar:
     """An expression; what we do not know is refused."""
-    if node.flag("negate"):
+    if node.flag("negate") and not _is_of_each(node):
         node.raw.set("negate", None)
         return Not(scalar(node), node.at)
     return READERS.get(node.key, calls.function)(node)
+
+
+def _is_of_each(node: Node) -> bool:
+    """Whether NOT is about each of several patterns: NOT LIKE ALL ('a%', 'b%')."""
+    return node.key in ("like", "ilike") and node["expression"].key in ("any", "all")

@@ -9,7 +9,7 @@ from freshview.sql.parse.from_items import column_names, from_items, nameless, v
 from freshview.sql.parse.groupings import groups
 from freshview.sql.parse.models import with_models
 from freshview.sql.parse.node import Node
-from freshview.sql.parse.over import order_keys
+from freshview.sql.parse.over import by_all, order_keys
 from freshview.sql.parse.time_windows import with_time_windows
 from freshview.sql.terms import (
     Combined,
@@ -59,6 +59,7 @@ def _whole(node: Node, source: From) -> Select:
         items=(Star(None, at=node.at),),
         sources=(source,),
         order=order_keys(node.get("order")),
+        by_all=by_all(node.get("order")),
         limit=_limit(node.get("limit")),
         offset=_offset(node.get("offset")),
         ctes=_ctes(node.get("with_")),
@@ -101,6 +102,7 @@ def _plain(node: Node) -> Select:
         qualify=_clause(node, "qualify"),
         distinct=distinct is not None,
         order=order_keys(node.get("order")),
+        by_all=by_all(node.get("order")),
         limit=_limit(node.get("limit")),
         offset=_offset(node.get("offset")),
         sets=by.sets,

@@ -24,13 +24,14 @@ from freshview.depth import deep
 from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSql
 from freshview.sql.ddl.cursor import Cursor
 from freshview.sql.ddl.relations import create_relation, create_type
-from freshview.sql.ddl.view_clauses import view_clauses
-from freshview.sql.parse.calls import LIFTS
+from freshview.sql.ddl.view_clauses import column_names, view_clauses
 from freshview.sql.parse.changes import FIRST_WORDS, Reader, read_change
+from freshview.sql.parse.create_function import create_function
 from freshview.sql.parse.functions import KEPT, WORDED
 from freshview.sql.parse.node import Grammar, Node
 from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
+from freshview.sql.parse.spellings import respelled
 from freshview.sql.parse.syntax import syntax_problem
 from freshview.sql.parse.table_calls import PlacedCall, find_table_calls
 from freshview.sql.parse.window_words import window_words
@@ -165,23 +166,20 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
             return read_change(Reader(cursor, partial(_part, raw, script)))
         if not cursor.accept("CREATE"):
             return CreateView(None, (), _select(raw, script, at), at)
-        replaces = cursor.accept("OR", "REPLACE")
-        temporary = cursor.accept("TEMP") or cursor.accept("TEMPORARY")
-        if (replaces or temporary) and cursor.peek().word not in ("VIEW", "MATERIALIZED"):
-            what = "OR REPLACE" if replaces else "TEMPORARY"
-            raise UnsupportedSql(
-                f"CREATE {what} {cursor.peek().text} is not supported",
-                instead=f"leave {what} out: only views may be called so",
-                at=cursor.peek().at,
-            )
-        if cursor.accept("STREAM"):
-            return create_relation(cursor, static=False)
-        if cursor.accept("TABLE"):
-            return create_relation(cursor, static=True)
+        replaces = cursor.accept("OR", "REPLACE") or cursor.accept("OR", "REFRESH")
+        cursor.accept("GLOBAL")
+        cursor.accept("TEMP") or cursor.accept("TEMPORARY") or cursor.accept("EXTERNAL")
+        if cursor.peek().word in ("STREAM", "TABLE", "STREAMING"):
+            static = not (cursor.accept("STREAMING") or cursor.accept("STREAM"))
+            cursor.accept("TABLE")
+            return replace(create_relation(cursor, static=static), replaces=replaces)
         if cursor.accept("CLOCK"):
             return CreateRelation(CLOCK, None, at, if_missing=True)
         if cursor.accept("TYPE"):
             return create_type(cursor)
+        if cursor.accept("FUNCTION"):
+            reader = Reader(cursor, partial(_part, raw, script))
+            return create_function(reader, at, replaces=replaces)
         factorized = cursor.accept("FACTORIZED")
         if not factorized:
             cursor.accept("MATERIALIZED")
@@ -201,8 +199,9 @@ def _view(raw: list[RawToken], cursor: Cursor, script: Script) -> CreateView:
     if_missing = cursor.accept("IF", "NOT", "EXISTS")
     at = cursor.peek().at
     name = cursor.path()
-    columns = cursor.names() if cursor.peek().text == "(" else ()
-    ignored, policy = view_clauses(cursor)
+    columns, comments = column_names(cursor) if cursor.peek().text == "(" else ((), ())
+    clauses, policy = view_clauses(cursor)
+    ignored = tuple(dict.fromkeys((*comments, *clauses)))
     begin = cursor.expect("AS")
     if cursor.index >= len(raw):
         raise SyntaxProblem(f"view '{name}' has no query", instead="write SELECT", at=begin.at)
@@ -211,9 +210,18 @@ def _view(raw: list[RawToken], cursor: Cursor, script: Script) -> CreateView:
     return replace(view, policy=policy)
 
 
+_QUERIES = frozenset(
+    {
+        *(TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES),
+        TokenType.FROM,
+    }
+)
+"""With what a query begins."""
+
+
 def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     words = {t.token_type for t in raw[:1]}
-    if not words & {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES}:
+    if not words & _QUERIES:
         raise UnsupportedSql(
             f"{raw[0].text} is not supported",
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
@@ -221,14 +229,15 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
         )
     final = [t.text.upper() for t in raw[-2:]] == ["EMIT", "FINAL"]
     raw = raw[:-2] if final else raw
-    end, window = find_window([_token(t, script) for t in raw])
+    tokens = [_token(t, script) for t in raw]
+    end, window = find_window(tokens)
     raw = raw[:end]
     _check_lists(raw, script)
     try:
         parser = _Parser(dialect=Dialect.get_or_raise("spark"))
-        trees = parser.parse(_windowed(_matched(_lifted(raw, script))), script.text)
+        trees = parser.parse(_windowed(respelled(raw, script)), script.text)
     except ParseError as error:
-        raise syntax_problem(error, script, raw) from None
+        raise _syntax(error, script, tokens) from None
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
@@ -288,49 +297,6 @@ def _selects(before: RawToken | None, here: RawToken) -> bool:
     return here.token_type == TokenType.SELECT
 
 
-def _lifted(raw: list[RawToken], script: Script) -> list[RawToken]:
-    """The tokens with every [f: Ring] as one name, so that [f: Ring](x) is a function call."""
-    out: list[RawToken] = []
-    at = 0
-    while at < len(raw):
-        kinds = [t.token_type for t in raw[at : at + 3]]
-        if kinds[0] == TokenType.L_BRACKET and kinds[2:] == [TokenType.COLON]:
-            words = raw[at + 1 : at + 6]
-            closed = [t.token_type for t in words[3:]] == [TokenType.R_BRACKET, TokenType.L_PAREN]
-            names = [t.text for t in words[:3:2]]
-            if not closed or not all(n.isidentifier() for n in names):
-                raise SyntaxProblem(
-                    "this is not a lifting function",
-                    instead="write [function: Ring](column, ...)",
-                    at=script.place(raw[at].start),
-                )
-            end, name = words[3], LIFTS.join(names)
-            place = (raw[at].line, raw[at].col, raw[at].start, end.end)
-            out.append(RawToken(TokenType.VAR, name, *place))
-            at += 5
-        else:
-            out.append(raw[at])
-            at += 1
-    return out
-
-
-def _matched(raw: list[RawToken]) -> list[RawToken]:
-    """MATCH_CONDITION (p) ON q as ON (p) AND q: the library reads it in another dialect only."""
-    out = list(raw)
-    for at, token in enumerate(raw):
-        if token.text.upper() != "MATCH_CONDITION" or token.token_type == TokenType.IDENTIFIER:
-            continue
-        out[at] = _instead(token, TokenType.ON, "ON")
-        depth, end = 0, at + 1
-        while end < len(raw) and (depth or end == at + 1):
-            kind = raw[end].token_type
-            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
-            end += 1
-        if end < len(raw) and raw[end].token_type == TokenType.ON:
-            out[end] = _instead(raw[end], TokenType.AND, "AND")
-    return out
-
-
 _SIGNS = {",": TokenType.COMMA, "(": TokenType.L_PAREN, ")": TokenType.R_PAREN}
 
 
@@ -344,3 +310,13 @@ def _windowed(raw: list[RawToken]) -> list[RawToken]:
 
 def _instead(token: RawToken, kind: TokenType, text: str) -> RawToken:
     return RawToken(kind, text, token.line, token.col, token.start, token.end)
+
+
+def _syntax(error: ParseError, script: Script, tokens: list[Token]) -> SyntaxProblem:
+    """The library's first error, with the place where the offending word begins."""
+    info = error.errors[0] if error.errors else {}
+    description = str(info.get("description") or _first(error))
+    word = str(info.get("highlight") or "")
+    line, column = int(info.get("line") or 0), int(info.get("col") or 0)
+    place = Place(script.file, line, max(1, column - len(word) + 1))
+    return syntax_problem(description, word, place, tokens)

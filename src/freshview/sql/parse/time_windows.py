@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from freshview.calculus.types import INT
 from freshview.errors import Place, SyntaxProblem, UnsupportedSql
-from freshview.sql.parse.literals import UNITS
+from freshview.sql.parse.intervals import UNITS
 from freshview.sql.parse.node import Node
 from freshview.sql.terms import (
     And,
@@ -314,7 +314,7 @@ def _seconds(words: list[str]) -> int | None:
         return None
     for count, word in zip(words[::2], words[1::2], strict=True):
         unit, factor = UNITS.get(word.upper().removesuffix("S"), ("months", 0))
-        if unit == "months" or not re.fullmatch(r"[+-]?\d{1,12}", count, re.ASCII):
+        if unit in ("months", "micros") or not re.fullmatch(r"[+-]?\d{1,12}", count, re.ASCII):
             return None
         total += int(count) * factor * (DAY if unit == "days" else 1)
     return total

@@ -9,7 +9,7 @@ from itertools import pairwise
 from freshview.calculus.domain import is_int
 from freshview.calculus.types import DOUBLE, INT
 from freshview.errors import Place, SyntaxProblem, UnsupportedSql
-from freshview.sql.parse.literals import MOST_APART, UNITS
+from freshview.sql.parse.intervals import MOST_APART, UNITS
 from freshview.sql.script import Token
 from freshview.sql.terms import Interval, Literal
 
@@ -54,7 +54,7 @@ def _window(tokens: Sequence[Token], at: Place) -> Interval | Literal:
     if len(words) == 2 and unit in UNITS and re.fullmatch(r"\d{1,1000}", count, re.ASCII):
         kind, factor = UNITS[unit]
         total = int(count) * factor
-        if kind != "months" and total <= MOST_APART[kind]:
+        if kind not in ("months", "micros") and total <= MOST_APART[kind]:
             return Interval(total, kind, at)
     raise SyntaxProblem(
         f"RANGE {' '.join(words)} is no length of time",

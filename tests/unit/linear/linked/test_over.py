@@ -17,7 +17,7 @@ from freshview.linear.linked.labels import BadCell
 
 PAGES = ["a", "b", "c", "d", "e", "f"]
 LINKS = """
-    CREATE STREAM clicks (source STRING NOT NULL, target STRING NOT NULL, times INT NOT NULL);
+    CREATE STREAM clicks (source STRING NOT NULL, target STRING NOT NULL, times BIGINT NOT NULL);
     CREATE VIEW links AS
       SELECT target, source, SUM(times) AS value FROM clicks GROUP BY target, source;
 """
@@ -96,8 +96,8 @@ def test_labels_come_and_go() -> None:
 
 
 REGRESSION = """
-    CREATE STREAM facts (house INT NOT NULL, fact STRING NOT NULL, value DOUBLE NOT NULL);
-    CREATE STREAM sales (house INT NOT NULL, price DECIMAL(9, 2) NOT NULL);
+    CREATE STREAM facts (house BIGINT NOT NULL, fact STRING NOT NULL, value DOUBLE NOT NULL);
+    CREATE STREAM sales (house BIGINT NOT NULL, price DECIMAL(9, 2) NOT NULL);
     CREATE VIEW x AS SELECT house, fact, SUM(value) FROM facts GROUP BY house, fact;
     CREATE VIEW y AS SELECT house, SUM(price) FROM sales GROUP BY house;
 """
@@ -142,7 +142,7 @@ def test_several_views_change_at_once() -> None:
 
 def test_edges_are_a_boolean_matrix() -> None:
     db = fv.connect(engine="reference")
-    db.execute("CREATE STREAM e (a INT NOT NULL, b INT NOT NULL)")
+    db.execute("CREATE STREAM e (a BIGINT NOT NULL, b BIGINT NOT NULL)")
     db.execute("CREATE VIEW g AS SELECT DISTINCT a, b FROM e")
     db.insert("e", [(1, 2), (2, 3), (2, 3), (7, 1)])
     reach = linear.reachability(linear.matrix("G", "n"))
@@ -189,7 +189,7 @@ def test_eager_programs_follow_by_themselves() -> None:
 def test_what_is_no_matrix(view: str, complaint: str) -> None:
     db = fv.connect(engine="reference")
     db.execute(
-        "CREATE STREAM t (r INT NOT NULL, c STRING NOT NULL, v DOUBLE NOT NULL, n INT, "
+        "CREATE STREAM t (r BIGINT NOT NULL, c STRING NOT NULL, v DOUBLE NOT NULL, n BIGINT, "
         f"big BIGINT NOT NULL); CREATE VIEW m AS {view};"
     )
     db.insert("t", [(1, "x", 1.5, None, 1), (1, "x", 2.5, None, 2**60 + 1)])

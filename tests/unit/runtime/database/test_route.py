@@ -17,8 +17,8 @@ from freshview.runtime.database.route import Part
 pytestmark = [pytest.mark.native, pytest.mark.usefixtures("native")]
 
 SCRIPT = """
-CREATE STREAM a (k INT NOT NULL, v INT NOT NULL);
-CREATE STREAM b (k INT PRIMARY KEY, w INT NOT NULL);
+CREATE STREAM a (k BIGINT NOT NULL, v BIGINT NOT NULL);
+CREATE STREAM b (k BIGINT PRIMARY KEY, w BIGINT NOT NULL);
 CREATE VIEW sums AS SELECT a.k, SUM(a.v * b.w) AS s FROM a, b WHERE a.k = b.k GROUP BY a.k;
 CREATE VIEW n AS SELECT COUNT(*) AS n FROM a;
 """
@@ -77,7 +77,7 @@ def test_numbers_that_leave_their_range_come_back() -> None:
     """The first view takes a row that the second one refuses, by batch and by single row."""
     db = freshview.connect(engine="native")
     db.execute(
-        "CREATE STREAM r (v INT NOT NULL); CREATE VIEW n AS SELECT COUNT(*) AS n FROM r;"
+        "CREATE STREAM r (v BIGINT NOT NULL); CREATE VIEW n AS SELECT COUNT(*) AS n FROM r;"
         "CREATE VIEW s AS SELECT SUM(v) AS s FROM r;"
     )
     most = 2**63 - 1
@@ -99,7 +99,7 @@ def test_numbers_that_leave_their_range_come_back() -> None:
 @pytest.mark.parametrize("keep", [True, False])
 def test_functions_of_a_writer_reach_what_is_declared_later(keep: bool) -> None:
     db = freshview.connect(engine="native", keep_rows=keep)
-    db.execute("CREATE STREAM r (v INT NOT NULL); CREATE VIEW n AS SELECT COUNT(*) AS n FROM r;")
+    db.execute("CREATE STREAM r (v BIGINT NOT NULL); CREATE VIEW n AS SELECT COUNT(*) AS n FROM r;")
     insert, delete = db.writer("r").insert, db.writer("r").delete
     insert(1)
     delete(1)

@@ -16,7 +16,7 @@ from freshview.runtime.database.database import Database
 from tests.unit.databases import Connect
 
 SCRIPT = """
-CREATE STREAM r (k INT NOT NULL, t STRING, p DECIMAL(8, 2), d DATE);
+CREATE STREAM r (k BIGINT NOT NULL, t STRING, p DECIMAL(8, 2), d DATE);
 CREATE VIEW all_r AS SELECT k, t, p, d FROM r;
 """
 ROWS = [(1, "a", Decimal("1.50"), date(2024, 2, 29)), (2, None, None, None)]
@@ -187,7 +187,7 @@ def runs(values: pa.Array, kind: pa.DataType) -> pa.Array:
 def test_every_engine_takes_the_same_forms_of_columns(connect: Connect) -> None:
     db = connect()
     db.execute(
-        "CREATE STREAM t (i INT, f DOUBLE, s STRING, p DECIMAL(8, 2));"
+        "CREATE STREAM t (i BIGINT, f DOUBLE, s STRING, p DECIMAL(8, 2));"
         "CREATE VIEW v AS SELECT * FROM t;"
     )
     table = pa.table(

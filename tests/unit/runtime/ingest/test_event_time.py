@@ -13,7 +13,7 @@ import pytest
 import freshview as fv
 from freshview.errors import BadRow, FreshviewError
 
-STREAM = "CREATE STREAM s (t INT NOT NULL, k INT NOT NULL, WATERMARK FOR t AS t - 5);"
+STREAM = "CREATE STREAM s (t BIGINT NOT NULL, k BIGINT NOT NULL, WATERMARK FOR t AS t - 5);"
 VIEW = "CREATE VIEW v AS SELECT t, k FROM s;"
 
 
@@ -96,7 +96,7 @@ def test_a_promise_moves_the_watermark_on_and_never_back() -> None:
 
 def test_a_stream_without_event_time_says_so() -> None:
     db = fv.connect(engine="reference")
-    db.execute("CREATE STREAM s (t INT)")
+    db.execute("CREATE STREAM s (t BIGINT)")
     for call in (lambda: db.event_time("s"), lambda: db.advance("s", 3)):
         with pytest.raises(FreshviewError, match="'s' has no event time; declare it"):
             call()
@@ -113,7 +113,7 @@ def test_a_stream_without_event_time_says_so() -> None:
             datetime(2023, 12, 31, 23, 59),
         ),
         ("DOUBLE NOT NULL, WATERMARK FOR t AS t - 0.5", [3], 2.5),
-        ("INT NOT NULL, WATERMARK FOR t AS t - 5", [-(2**63) + 2], -(2**63) + 1),
+        ("BIGINT NOT NULL, WATERMARK FOR t AS t - 5", [-(2**63) + 2], -(2**63) + 1),
     ],
 )
 def test_watermarks_of_other_types(

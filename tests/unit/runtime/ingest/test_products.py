@@ -14,9 +14,9 @@ from freshview import Database, FreshviewError, Product
 from tests.thin import thin
 
 SCRIPT = """
-CREATE STREAM A (i INT NOT NULL, j INT NOT NULL, a DOUBLE NOT NULL);
-CREATE STREAM B (j INT NOT NULL, k INT NOT NULL, b DOUBLE NOT NULL);
-CREATE STREAM C (k INT NOT NULL, l INT NOT NULL, c DOUBLE NOT NULL);
+CREATE STREAM A (i BIGINT NOT NULL, j BIGINT NOT NULL, a DOUBLE NOT NULL);
+CREATE STREAM B (j BIGINT NOT NULL, k BIGINT NOT NULL, b DOUBLE NOT NULL);
+CREATE STREAM C (k BIGINT NOT NULL, l BIGINT NOT NULL, c DOUBLE NOT NULL);
 CREATE VIEW q AS SELECT i, l, SUM(a * b * c) AS x
   FROM A NATURAL JOIN B NATURAL JOIN C GROUP BY i, l;
 """
@@ -129,15 +129,15 @@ def test_what_is_no_product() -> None:
         db.apply({"B": Product({"j": [1]})})
     with pytest.raises(FreshviewError, match="cannot come 'twice' times"):
         db.apply({"B": Product({"j": [1]}, {"k": [1], "b": [1.0]}, count="twice")})  # type: ignore[arg-type]
-    db.execute("CREATE STREAM big (i INT NOT NULL, j INT NOT NULL, n INT NOT NULL)")
+    db.execute("CREATE STREAM big (i BIGINT NOT NULL, j BIGINT NOT NULL, n BIGINT NOT NULL)")
     with pytest.raises(FreshviewError, match="leaves the range of column 'n'"):
         db.apply({"big": Product({"i": [1], "n": [2**40]}, {"j": [1], "n": [2**40]})})
 
 
 def test_a_batch_is_decomposed_where_it_pays(engine: Any) -> None:
     script = """
-    CREATE STREAM R (a INT NOT NULL, b INT NOT NULL);
-    CREATE STREAM S (b INT NOT NULL, c INT NOT NULL);
+    CREATE STREAM R (a BIGINT NOT NULL, b BIGINT NOT NULL);
+    CREATE STREAM S (b BIGINT NOT NULL, c BIGINT NOT NULL);
     CREATE VIEW n AS SELECT a, COUNT(*) AS n FROM R NATURAL JOIN S GROUP BY a;
     """
     grid = [((a, b), 1) for a in range(10) for b in range(8) if (a, b) != (9, 7)]

@@ -27,9 +27,9 @@ from tests.unit.databases import Connect
 MOST = (1 << 63) - 1
 
 SCHEMA = """
-CREATE STREAM r (k INT, name STRING, v INT NOT NULL, w DOUBLE NOT NULL);
-CREATE STREAM s (k INT, d DECIMAL(9, 2));
-CREATE TABLE t (k INT NOT NULL, label STRING NOT NULL);
+CREATE STREAM r (k BIGINT, name STRING, v BIGINT NOT NULL, w DOUBLE NOT NULL);
+CREATE STREAM s (k BIGINT, d DECIMAL(9, 2));
+CREATE TABLE t (k BIGINT NOT NULL, label STRING NOT NULL);
 """
 VIEWS = {
     "sums": "SELECT k, name, SUM(v) AS v, COUNT(*) AS n FROM r GROUP BY k, name",
@@ -46,7 +46,7 @@ VIEWS = {
 COMPARED = {"native": {"above"}, "reference": {"first", "least"}}
 """Views of which two reads are compared, by engines: only kernels keep first rows in order."""
 
-SUMS = "CREATE STREAM r (k INT NOT NULL, v INT NOT NULL);"
+SUMS = "CREATE STREAM r (k BIGINT NOT NULL, v BIGINT NOT NULL);"
 
 
 class Subscriber:
@@ -201,7 +201,7 @@ def test_a_kernel_that_gives_way_has_told_what_it_showed(
     monkeypatch.setattr(group, "run_as_kernel", lambda *_, **__: None)
     db = freshview.connect(engine="native")
     db.execute(
-        SUMS + "CREATE STREAM x (k INT NOT NULL);"
+        SUMS + "CREATE STREAM x (k BIGINT NOT NULL);"
         "CREATE VIEW v AS SELECT r.k, SUM(r.v) AS s FROM r, x WHERE r.k = x.k GROUP BY r.k"
     )
     db.apply({"r": [((1, 1), 1)], "x": [((1,), 1)]})
@@ -234,7 +234,7 @@ def test_a_kernel_that_takes_over_goes_on_telling(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     db = freshview.connect()
     db.execute(
-        "CREATE STREAM r (k INT NOT NULL, w DOUBLE NOT NULL);"
+        "CREATE STREAM r (k BIGINT NOT NULL, w DOUBLE NOT NULL);"
         "CREATE VIEW v AS SELECT k, SUM(w) AS w, COUNT(*) AS n FROM r GROUP BY k"
     )
     subscriber = Subscriber(db, "v")

@@ -21,9 +21,9 @@ from freshview.runtime.views import grouping
 from freshview.runtime.views.engines import KernelGroupEngine
 
 STREAMS = (
-    "CREATE STREAM o (id INT NOT NULL, c INT NOT NULL, r INT);"
-    "CREATE STREAM i (id INT NOT NULL, p INT, x DOUBLE);"
-    "CREATE STREAM other (a INT NOT NULL);"
+    "CREATE STREAM o (id BIGINT NOT NULL, c BIGINT NOT NULL, r BIGINT);"
+    "CREATE STREAM i (id BIGINT NOT NULL, p BIGINT, x DOUBLE);"
+    "CREATE STREAM other (a BIGINT NOT NULL);"
 )
 JOIN = "FROM o, i WHERE o.id = i.id"
 TOTALS = f"CREATE VIEW totals AS SELECT o.c, SUM(i.p) AS p, SUM(i.x) AS x {JOIN} GROUP BY o.c;"
@@ -229,7 +229,7 @@ def test_a_change_that_one_view_refuses_reaches_none() -> None:
 
 
 def test_views_fall_back_and_come_back_together() -> None:
-    money = "CREATE STREAM t (k INT NOT NULL, x DECIMAL(18, 2) NOT NULL);"
+    money = "CREATE STREAM t (k BIGINT NOT NULL, x DECIMAL(18, 2) NOT NULL);"
     views = (
         "CREATE VIEW s AS SELECT k, SUM(x) AS s FROM t GROUP BY k;"
         "CREATE VIEW n AS SELECT k, COUNT(*) AS n, MAX(x) AS x FROM t GROUP BY k;"
@@ -254,7 +254,7 @@ def test_views_whose_kernel_cannot_hold_their_numbers_part(
     most = 2**62
     db = freshview.connect(engine="native")
     db.execute(
-        "CREATE STREAM t (k INT NOT NULL, v INT NOT NULL);"
+        "CREATE STREAM t (k BIGINT NOT NULL, v BIGINT NOT NULL);"
         "CREATE VIEW s AS SELECT k, SUM(v) AS s FROM t GROUP BY k;"
         "CREATE VIEW n AS SELECT k, COUNT(*) AS n FROM t GROUP BY k;"
     )
@@ -275,7 +275,7 @@ def test_a_view_that_a_kernel_cannot_hold_does_not_join(monkeypatch: pytest.Monk
     most = 2**62
     db = freshview.connect(engine="native")
     db.execute(
-        "CREATE STREAM t (k INT NOT NULL, v INT NOT NULL);"
+        "CREATE STREAM t (k BIGINT NOT NULL, v BIGINT NOT NULL);"
         "CREATE VIEW n AS SELECT k, COUNT(*) AS n FROM t GROUP BY k;"
     )
     db.insert("t", [(1, most), (1, most), (1, most - 1), (1, -most), (1, -most)])

@@ -14,7 +14,9 @@ from tests.unit.runtime.views.test_collected_changes import Subscriber
 
 pytestmark = [pytest.mark.native, pytest.mark.usefixtures("native")]
 
-STREAMS = "CREATE STREAM r (k INT NOT NULL, v INT NOT NULL); CREATE STREAM s (k INT NOT NULL);"
+STREAMS = (
+    "CREATE STREAM r (k BIGINT NOT NULL, v BIGINT NOT NULL); CREATE STREAM s (k BIGINT NOT NULL);"
+)
 SUMS = "CREATE VIEW sums AS SELECT k, SUM(v) AS v FROM r GROUP BY k;"
 DOUBLED = "CREATE VIEW doubled AS SELECT k, SUM(v) * 2 - SUM(v) AS v FROM r GROUP BY k;"
 JOINED = "CREATE VIEW joined AS SELECT r.k, SUM(v) AS v FROM r, s WHERE r.k = s.k GROUP BY r.k;"

@@ -19,8 +19,8 @@ from freshview.runtime.database.database import Database
 
 pytestmark = [pytest.mark.native, pytest.mark.usefixtures("native")]
 
-STREAM = "CREATE STREAM r (k INT NOT NULL, s STRING NOT NULL);"
-LEAST = "CREATE VIEW least AS SELECT k, CAST(MIN(s) AS INT) AS s FROM r GROUP BY k;"
+STREAM = "CREATE STREAM r (k BIGINT NOT NULL, s STRING NOT NULL);"
+LEAST = "CREATE VIEW least AS SELECT k, CAST(MIN(s) AS BIGINT) AS s FROM r GROUP BY k;"
 COUNTS = "CREATE VIEW counts AS SELECT k, COUNT(*) AS n FROM r GROUP BY k;"
 
 
@@ -100,8 +100,10 @@ def test_what_was_followed_is_taken_back_by_the_way_it_came(keep: bool, arrow: b
     """The other way, rows would have values with no answer: nothing would be taken back."""
     db = freshview.connect(engine="native", keep_rows=keep)
     db.execute(STREAM + LEAST)
-    db.execute("CREATE STREAM q (k INT NOT NULL, s STRING NOT NULL)")
-    db.execute("CREATE VIEW numbers AS SELECT r.k, CAST(q.s AS INT) AS s FROM r, q WHERE r.k = q.k")
+    db.execute("CREATE STREAM q (k BIGINT NOT NULL, s STRING NOT NULL)")
+    db.execute(
+        "CREATE VIEW numbers AS SELECT r.k, CAST(q.s AS BIGINT) AS s FROM r, q WHERE r.k = q.k"
+    )
     assert groups(db) == [["least", "numbers"]]
     db.insert("r", [(1, "5")])
     db.insert("q", [(1, "2")])
@@ -123,8 +125,10 @@ def test_what_was_followed_is_taken_back_by_the_way_it_came(keep: bool, arrow: b
 
 def test_an_engine_by_itself_takes_a_refused_batch_back_by_the_way_it_came() -> None:
     db = freshview.connect(engine="native")
-    db.execute(STREAM + LEAST + "CREATE STREAM q (k INT NOT NULL, s STRING NOT NULL);")
-    db.execute("CREATE VIEW numbers AS SELECT r.k, CAST(q.s AS INT) AS s FROM r, q WHERE r.k = q.k")
+    db.execute(STREAM + LEAST + "CREATE STREAM q (k BIGINT NOT NULL, s STRING NOT NULL);")
+    db.execute(
+        "CREATE VIEW numbers AS SELECT r.k, CAST(q.s AS BIGINT) AS s FROM r, q WHERE r.k = q.k"
+    )
     [group] = db.state.groups
     engine = kernel_engine(group.program)
     engine.apply({"r": [((1, "5"), 1)], "q": [((1, "2"), 1)]})
@@ -142,7 +146,7 @@ def test_a_kernel_that_is_out_of_date_does_not_part_views_for_good(
     monkeypatch.setattr(tiering, "TIER_UP_ROWS", 5)
     db = freshview.connect()
     db.execute(
-        "CREATE STREAM t (k INT NOT NULL, x DECIMAL(18, 2) NOT NULL);"
+        "CREATE STREAM t (k BIGINT NOT NULL, x DECIMAL(18, 2) NOT NULL);"
         "CREATE VIEW s AS SELECT k, SUM(x) AS s FROM t GROUP BY k;"
     )
     db.insert("t", [(1, 1)] * 6)

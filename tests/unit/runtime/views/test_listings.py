@@ -11,7 +11,7 @@ from freshview.runtime.compile import kernels
 pytestmark = pytest.mark.skipif(kernels.compiler() is None, reason="there is no C++ compiler")
 
 SQL = """
-CREATE STREAM r (g INT NOT NULL, x INT NOT NULL);
+CREATE STREAM r (g BIGINT NOT NULL, x BIGINT NOT NULL);
 CREATE VIEW best AS SELECT g, SUM(x) AS t FROM r GROUP BY g ORDER BY t DESC, g LIMIT 2;
 """
 FOLLOWS = "best, in order, follows the groups that have changed when it is read"

@@ -29,7 +29,7 @@ from freshview.spark.batches.partition import partition_rows, rows_of_worker
 from tests.unit.pipelines.shop import shop
 
 SQL = """
-CREATE STREAM sales (id INT NOT NULL, shop INT NOT NULL, day DATE NOT NULL,
+CREATE STREAM sales (id BIGINT NOT NULL, shop BIGINT NOT NULL, day DATE NOT NULL,
   price DECIMAL(10, 2) NOT NULL);
 CREATE VIEW late AS SELECT shop, SUM(price) AS total, COUNT(*) AS n FROM sales
   WHERE day >= DATE '2024-03-01' GROUP BY shop;

@@ -13,9 +13,9 @@ from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.io.records import events_of_lines, rows_of_lines
 from freshview.sql.load import load
 
-R = load("CREATE STREAM r (k INT, d DECIMAL(20, 2), day DATE, s STRING NOT NULL, PRIMARY KEY (k))")[
-    0
-].relation("r")
+R = load(
+    "CREATE STREAM r (k BIGINT, d DECIMAL(20, 2), day DATE, s STRING NOT NULL, PRIMARY KEY (k))"
+)[0].relation("r")
 GOOD = '{"k": 1, "d": 12345678901234567.89, "day": "2024-02-29", "s": "a", "more": [1]}'
 ROW = (1, Decimal("12345678901234567.89"), date(2024, 2, 29), "a")
 

@@ -21,7 +21,7 @@ def relation(columns: str) -> Relation:
 
 
 ALL = relation(
-    "i INT, d DECIMAL(8, 2), x DOUBLE, day DATE, t TIMESTAMP, b BOOLEAN, s STRING NOT NULL"
+    "i BIGINT, d DECIMAL(8, 2), x DOUBLE, day DATE, t TIMESTAMP, b BOOLEAN, s STRING NOT NULL"
 )
 
 
@@ -93,8 +93,8 @@ def test_one_malformed_value_costs_its_row(column: str, value: str | None, said:
 @pytest.mark.parametrize(
     ("columns", "values"),
     [
-        ("i INT", pa.array([True])),
-        ("i INT", pa.array([1.5])),
+        ("i BIGINT", pa.array([True])),
+        ("i BIGINT", pa.array([1.5])),
         ("s STRING", pa.array([5])),
         ("day DATE", pa.array([5])),
         ("x DOUBLE", pa.array([float("inf")])),
@@ -107,13 +107,13 @@ def test_values_of_another_type_are_set_apart(columns: str, values: Any) -> None
 
 
 def test_empty_fields_are_null_or_the_empty_text() -> None:
-    r = relation("i INT, s STRING, n STRING NOT NULL")
+    r = relation("i BIGINT, s STRING, n STRING NOT NULL")
     table = pa.table({"i": ["", None], "s": ["", "x"], "n": [None, ""]})
     assert rows_of(fit_rows(r, table, delimiter=",").table) == [(None, None, ""), (None, "x", "")]
 
 
 def test_a_line_that_was_not_understood_is_read_again() -> None:
-    r = relation("i INT, s STRING")
+    r = relation("i BIGINT, s STRING")
     table = pa.table(
         {
             "i": ["1", None, None, "4"],
@@ -130,4 +130,4 @@ def test_a_line_that_was_not_understood_is_read_again() -> None:
 
 def test_a_column_that_is_missing_is_refused() -> None:
     with pytest.raises(BadRow, match="the rows for 'r' have no column 'b'; its columns are a, b"):
-        fit_rows(relation("a INT, b INT"), pa.table({"a": [1]}))
+        fit_rows(relation("a BIGINT, b BIGINT"), pa.table({"a": [1]}))

@@ -17,6 +17,7 @@ from freshview.sql.lower.aggregates.percentiles import percentile
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.products import product
 from freshview.sql.lower.val import Val
+from freshview.sql.lower.values.intervals import average
 from freshview.sql.terms import Aggregate, Literal, Name, Ref
 from freshview.sql.walk import inside
 
@@ -70,6 +71,8 @@ def _of_values(fn: str, arguments: list[Val], share: Decimal | None, group: Grou
         return beside_extreme(fn, arguments, group)
     if fn in ("mode", "mode_desc"):
         return mode(argument, group, may_be_empty=may_be_empty, last=fn == "mode_desc")
+    if argument.type.span and (fn in STATISTICS or share is not None):
+        raise TypeProblem(f"{fn.upper()} needs numbers, not intervals", instead="use SUM or AVG")
     if fn in bits.FUNCTIONS:
         return bits.of_bits(fn, argument, group)
     if fn == "regr_coefficient":
@@ -87,7 +90,10 @@ def _of_values(fn: str, arguments: list[Val], share: Decimal | None, group: Grou
             f"{fn.upper()} needs numbers, not {argument.type.kind}", instead="use MIN or COUNT"
         )
     of = _sum if fn == "sum" else _avg
-    return of(argument, group, may_be_empty=may_be_empty)
+    answer = of(argument, group, may_be_empty=may_be_empty)
+    if fn == "avg" and argument.type.span:
+        return average(answer, argument.type, group.env)
+    return answer
 
 
 def _check_own(e: Aggregate, env: Env) -> None:

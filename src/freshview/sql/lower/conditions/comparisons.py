@@ -56,6 +56,11 @@ def comparable(op: Op, left: Val, right: Val) -> tuple[Val, Val]:
         kind: Kind = "timestamp" if "timestamp" in kinds else "date"
         left, right = as_time(left, kind), as_time(right, kind)
         kinds = {left.type.kind, right.type.kind}
+    if left.type.span != right.type.span and "null" not in kinds:
+        raise TypeProblem(
+            "an interval cannot be compared with another kind of value",
+            instead="write an INTERVAL on both sides",
+        )
     if "ring" in kinds:
         raise TypeProblem("elements of a ring have no order", instead="compare columns")
     try:

@@ -9,22 +9,29 @@ from freshview.sql.frames import Unit
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.val import Val, combined
 from freshview.sql.lower.values.apply import apply
-from freshview.sql.lower.values.casts import as_time, by_its_form
+from freshview.sql.lower.values.casts import as_time, as_timestamp, by_its_form
 from freshview.sql.lower.values.coerce import alike
 from freshview.sql.lower.values.fold import fold
+from freshview.sql.lower.values.intervals import apart, interval_arithmetic, is_interval
 from freshview.sql.terms import Arith, Interval
 
 
 def arithmetic(e: Arith, env: Env) -> Val:
     """Left op right, where one side may be a date or an interval."""
-    if isinstance(e.right, Interval):
+    if isinstance(e.right, Interval) and e.op in ("+", "-"):
         count = e.right.count if e.op == "+" else -e.right.count
-        if e.op not in ("+", "-"):
-            raise TypeProblem(f"an interval cannot take part in {e.op}", instead="use + or -")
-        return shift(env.value(e.left), count, e.right.unit, env)
-    if isinstance(e.left, Interval) and e.op == "+":
+        moment = env.value(e.left)
+        if moment.type.kind in ("date", "timestamp", "string", "null"):
+            return shift(moment, count, e.right.unit, env)
+    if isinstance(e.left, Interval) and e.op == "+" and not isinstance(e.right, Interval):
         return arithmetic(Arith("+", e.right, e.left, e.at), env)
     left, right = env.value(e.left), env.value(e.right)
+    if is_interval(left, right):
+        return interval_arithmetic(e.op, left, right, env)
+    if e.op == "-" and "timestamp" in (left.type.kind, right.type.kind):
+        kinds = {by_its_form(v).type.kind for v in (left, right)}
+        if kinds <= {"date", "timestamp"}:
+            return apart(left, right, env)
     if "date" in (left.type.kind, right.type.kind):
         return date_arithmetic(e.op, left, right, env)
     rings = {"ring"} if e.op in ("+", "-", "*") else set()
@@ -47,8 +54,8 @@ def arithmetic(e: Arith, env: Env) -> Val:
 def shift(v: Val, count: int, unit: Unit, env: Env) -> Val:
     """A date or timestamp moved by an interval."""
     v = by_its_form(v)
-    if unit == "seconds" and v.type.kind == "date":
-        raise TypeProblem("hours cannot be added to a date", instead="cast it to TIMESTAMP first")
+    if unit in ("seconds", "micros"):
+        v = as_timestamp(v)
     amount = Val(const(count), INT)
     return apply(f"add_{unit}", [v, amount], env)
 

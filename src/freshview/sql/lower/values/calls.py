@@ -27,7 +27,9 @@ from freshview.sql.lower.values.bind import bare
 from freshview.sql.lower.values.casts import as_double, cast, rounded
 from freshview.sql.lower.values.coerce import coerce, text_literal
 from freshview.sql.lower.values.fold import fold
+from freshview.sql.lower.values.intervals import of_interval
 from freshview.sql.lower.values.rewritten import RENAMED, rewritten
+from freshview.sql.lower.values.sql_functions import call_sql
 from freshview.sql.terms import Call, Scalar
 
 _CALLED = {
@@ -40,6 +42,8 @@ _CALLED = {
     "decimal": decimal(0),
 }
 """Casts that are written as calls; the parser reads those to other types as CAST."""
+
+_SIZES = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _EXTREMES = ("greatest", "least", "listmax", "listmin")
 
 
@@ -48,6 +52,8 @@ _CAST = {t.kind: t for t in (INT, DOUBLE, STRING, DATE, TIMESTAMP, BOOL)}
 
 def call(fn: str, args: tuple[Scalar, ...], env: Env) -> Val:
     """fn(args)."""
+    if fn in env.catalog.sql_functions:
+        return call_sql(env.catalog.sql_functions[fn], args, env)
     known = fn in env.catalog.functions  # one that a user has registered comes first
     other = None if known else rewritten(fn, args)
     if other is not None:
@@ -57,7 +63,11 @@ def call(fn: str, args: tuple[Scalar, ...], env: Env) -> Val:
         raise _no_grouping(fn, env)
     operands = [env.value(a) for a in args]
     if fn in _CALLED and len(operands) == 1:
-        return cast(operands[0], _CALLED[fn], env, 10)
+        return cast(operands[0], _CALLED[fn], env, _SIZES.get(fn, 10))
+    if operands and operands[0].type.span:
+        part = of_interval(fn, operands, env)
+        if part is not None:
+            return part
     if fn in _EXTREMES:
         return _extreme(fn, operands, env)
     return apply(fn, _prepared(fn, operands, env), env)

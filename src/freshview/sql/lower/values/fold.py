@@ -16,6 +16,9 @@ from freshview.sql.lower.env import Env
 from freshview.sql.lower.val import Val
 from freshview.sql.lower.values.coerce import exact
 
+RAISE = "raise_error"
+"""What is computed for rows only: it has no answer, and may stand in a CASE."""
+
 
 def fold(v: Val, env: Env) -> Val:
     """A computation on constants, done now; its type follows from its value."""
@@ -36,7 +39,7 @@ def fold(v: Val, env: Env) -> Val:
         raise TypeProblem(
             f"{folded} leaves the 64-bit integers", instead="write the constants as decimals"
         )
-    return Val(constant, constant.type)
+    return Val(constant, v.type if v.type.span else constant.type)
 
 
 def _fold(e: Expr, env: Env) -> int | Decimal | float | str | date | datetime | bool | None:
@@ -49,7 +52,7 @@ def _fold(e: Expr, env: Env) -> int | Decimal | float | str | date | datetime | 
             if len(numbers) < len(values):
                 return None
             return reduce(NUMBERS.add if isinstance(e, Add) else NUMBERS.mul, numbers)
-        case Apply(fn, args, ring) if not ring:
+        case Apply(fn, args, ring) if not ring and fn != RAISE:
             constants = tuple(_fold(a, env) for a in args)
             return None if None in constants else compute(env.catalog.functions[fn], constants)
         case _:

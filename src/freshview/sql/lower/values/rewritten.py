@@ -6,15 +6,18 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from freshview.calculus.builtin.table import ALIASES
-from freshview.calculus.types import BOOL, INT
+from freshview.calculus.types import BOOL, INT, STRING
 from freshview.calculus.types import NULL as NULL_TYPE
 from freshview.errors import TypeProblem, UnsupportedSql
+from freshview.sql.frames import Unit
 from freshview.sql.terms import (
     Arith,
     Call,
     Case,
     Compare,
+    Interval,
     IsNull,
+    IsTruth,
     Literal,
     Not,
     Same,
@@ -63,6 +66,13 @@ def _nullif(a: Scalar, b: Scalar) -> Scalar:
     return Case(((Compare("=", a, b), Literal(None, NULL_TYPE)),), a)
 
 
+def _assert_true(condition: Scalar, message: Scalar | None = None) -> Scalar:
+    """NULL where the condition holds; else, and where it is unknown, the row is refused."""
+    words = message or Literal("the condition of ASSERT_TRUE does not hold", STRING)
+    holds = IsTruth(condition, True)
+    return Case(((holds, Literal(None, NULL_TYPE)),), Call("raise_error", (words,)))
+
+
 def _nvl2(a: Scalar, there: Scalar, missing: Scalar) -> Scalar:
     return Case(((Not(IsNull(a)), there),), missing)
 
@@ -103,7 +113,23 @@ def _date_diff(*args: Scalar) -> Scalar:
     return Call("days_between", args)
 
 
+def _interval_of(*units: Unit | tuple[int, Unit]) -> Write:
+    """A sum of numbers, each of a unit: MAKE_DT_INTERVAL(days, hours, minutes, seconds)."""
+
+    def write(*counts: Scalar) -> Scalar:
+        total: Scalar = Interval(0, units[0] if isinstance(units[0], str) else units[0][1])
+        for unit, count in zip(units, counts, strict=False):
+            one = Interval(1, unit) if isinstance(unit, str) else Interval(*unit)
+            total = Arith("+", total, Arith("*", one, count))
+        return total
+
+    return write
+
+
 WRITTEN: dict[str, tuple[int, int, Write]] = {
+    "make_dt_interval": (0, 4, _interval_of("days", (3600, "seconds"), (60, "seconds"), "seconds")),
+    "make_ym_interval": (0, 2, _interval_of((12, "months"), "months")),
+    "assert_true": (1, 2, _assert_true),
     "nullif": (2, 2, _nullif),
     "nullifzero": (1, 1, lambda a: _nullif(a, _ZERO)),
     "zeroifnull": (1, 1, lambda a: Call("coalesce", (a, _ZERO))),

@@ -37,6 +37,21 @@ _ROWS = frozenset(
         "variant_explode",
     ]
 )
+_NESTED = frozenset(
+    (
+        *("array", "array_append", "array_compact", "array_contains", "array_distinct"),
+        *("array_except", "array_insert", "array_intersect", "array_join", "array_max"),
+        *("array_min", "array_position", "array_prepend", "array_remove", "array_repeat"),
+        *("array_size", "array_sort", "array_union", "arrays_overlap", "arrays_zip"),
+        *("aggregate", "cardinality", "exists", "filter", "flatten", "forall", "from_json"),
+        *("get", "map", "map_concat", "map_entries", "map_filter", "map_from_arrays"),
+        *("map_from_entries", "map_keys", "map_values", "named_struct", "reduce", "sequence"),
+        *("slice", "sort_array", "split", "str_to_map", "struct", "to_json", "transform"),
+        *("transform_keys", "transform_values", "zip_with", "regexp_extract_all", "sentences"),
+    )
+)
+"""Functions of arrays, maps and structs."""
+
 AGGREGATES = frozenset(
     [
         "any",
@@ -108,6 +123,12 @@ _OWN = frozenset(
     [
         "add_days",
         "add_seconds",
+        "add_micros",
+        "split_item",
+        "split_element",
+        "split_size",
+        "seconds_of",
+        "int_div",
         "days_between",
         "when",
         "div",
@@ -150,6 +171,11 @@ def unknown_function(fn: str, known: Iterable[str]) -> FreshviewError:
             "store the elements as rows, and join",
         ),
         (
+            _NESTED,
+            f"{name}, which is about arrays, maps or structs,",
+            "keep the elements as columns or rows; SPLIT(s, ',')[0] takes one out of a text",
+        ),
+        (
             AGGREGATES,
             f"the aggregate {name}",
             "compute it from COUNT, SUM, AVG, MIN and MAX",
@@ -158,12 +184,16 @@ def unknown_function(fn: str, known: Iterable[str]) -> FreshviewError:
     for names, what, instead in kinds:
         if fn in names:
             return UnsupportedSql(f"{what} is not supported", instead=instead)
-    pool = {n for n in (*known, *SPECIAL) if n not in _OWN and not n.startswith(("cast_", "try_"))}
+    pool = {
+        n
+        for n in (*known, *SPECIAL, *AGGREGATES)
+        if n not in _OWN and not n.startswith(("cast_", "try_"))
+    }
     near = get_close_matches(fn, sorted(pool), n=3, cutoff=0.7)
     if not near:
         return UnknownFunction(
             f"there is no function '{fn}'",
-            instead="register_function makes one of your own known",
+            instead="CREATE FUNCTION and register_function make one of your own known",
         )
     which = "the nearest one is" if len(near) == 1 else "the nearest ones are"
     return UnknownFunction(f"there is no function '{fn}'", instead=f"{which} {_listed(near)}")

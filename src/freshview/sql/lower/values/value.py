@@ -6,7 +6,7 @@ from typing import assert_never
 
 from freshview.calculus.terms import Const
 from freshview.calculus.types import NULL
-from freshview.errors import FreshviewError, TypeProblem, UnknownFunction, UnsupportedSql
+from freshview.errors import FreshviewError, UnknownFunction, UnsupportedSql
 from freshview.sql.lower.conditions.truth import as_value
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.val import Val, column
@@ -15,6 +15,7 @@ from freshview.sql.lower.values.bind import null
 from freshview.sql.lower.values.calls import call, lift
 from freshview.sql.lower.values.cases import case
 from freshview.sql.lower.values.casts import cast
+from freshview.sql.lower.values.intervals import interval
 from freshview.sql.lower.values.unknown import unknown_function
 from freshview.sql.terms import (
     Aggregate,
@@ -65,9 +66,7 @@ def _value(e: Scalar, env: Env) -> Val:
         case Literal(literal, t):
             return Val(Const(literal, t), t)
         case Interval():
-            raise TypeProblem(
-                "an interval cannot stand alone", instead="add it to a date or subtract it from one"
-            )
+            return interval(e)
         case Arith():
             return arithmetic(e, env)
         case Call(fn, args):
