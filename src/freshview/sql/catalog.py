@@ -14,10 +14,10 @@ from freshview.calculus.schema import Query, Relation, row_types
 from freshview.calculus.scope import base_relations, relations
 from freshview.calculus.terms import Expr
 from freshview.errors import AmbiguousName, UnknownName
-from freshview.sql.sql_function import SqlFunction
 
 if TYPE_CHECKING:
     from freshview.sql.cpp_header import Header
+    from freshview.sql.sql_function import SqlFunction
 
 
 T = TypeVar("T")

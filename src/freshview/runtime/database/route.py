@@ -11,7 +11,6 @@ from freshview.codegen.library.load import Instance, Sign
 from freshview.errors import FreshviewError, StateLost
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.ingest.normalize_types import normalize_types
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
 from freshview.runtime.views.engines import KernelGroupEngine
 from freshview.runtime.views.group import ViewGroup
@@ -54,6 +53,8 @@ class Route:
             return None
         schema = rows.schema
         if self._schema is None or not schema.equals(self._schema):
+            from freshview.runtime.ingest.normalize_types import normalize_types
+
             if normalize_types(self.relation, rows) is not rows:
                 return None
             self._schema = schema

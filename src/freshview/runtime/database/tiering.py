@@ -13,7 +13,6 @@ from freshview.runtime.compile import kernels
 from freshview.runtime.compile.compile_view import cached_group_plan, compile_group
 from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.runtime.compile.kernels import BackgroundBuild, BuiltKernel
-from freshview.runtime.database.expected_work import is_busy, is_slow
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.relations.base import Base
@@ -205,7 +204,9 @@ class Tiering:
             return False
         groups = dict.fromkeys(g for name in names for g in state.readers[name])
         waiting = [g for g in groups if g.awaits_kernel]
-        if rows < WAIT_ROWS:
+        if rows < WAIT_ROWS and waiting:
+            from freshview.runtime.database.expected_work import is_slow
+
             waiting = [g for g in waiting if is_slow(g, changes, state.bases, WAIT_ROWS)]
         dicts = rows >= WAIT_ROWS and _dictionaries(state.bases)
         if not waiting and not dicts:
@@ -264,11 +265,11 @@ class Tiering:
         settled = True
         for group in state.groups:
             group.rows_seen += sum(c.size for c in changes if group.reads(c.relation.name))
-            if group.note:
-                continue
-            settled = settled and group.built is not None
+            settled = settled and (group.built is not None or bool(group.note))
             if not group.awaits_kernel:
                 continue
+            from freshview.runtime.database.expected_work import is_busy
+
             rows = min(TIER_UP_ROWS, group.rows_seen)
             if rows == TIER_UP_ROWS or is_busy(group, changes, state.bases):
                 group.arrival = f"since {rows:,} rows, when it was built in the background"

@@ -13,7 +13,6 @@ from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow, Place
 from freshview.runtime.ingest.columns import COUNT, rows_in
 from freshview.runtime.ingest.consolidate import consolidate
-from freshview.runtime.ingest.normalize_types import normalize_types
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -256,10 +255,10 @@ def _is_pandas(value: object) -> bool:
 def _rereadable(relation: Relation, table: object) -> pa.Table:
     """An Arrow table that can be read more than once."""
     if _is_pandas(table):
-        return normalize_types(relation, _from_pandas(relation, table))
+        return _normalized(relation, _from_pandas(relation, table))
     if hasattr(table, "__arrow_c_array__"):
-        return normalize_types(relation, table) if isinstance(table, pa.RecordBatch) else table
-    return normalize_types(relation, _as_table(relation, table))
+        return _normalized(relation, table) if isinstance(table, pa.RecordBatch) else table
+    return _normalized(relation, _as_table(relation, table))
 
 
 def _from_pandas(relation: Relation, value: object) -> pa.Table:
@@ -295,7 +294,7 @@ def _from_columns(relation: Relation, columns: Mapping[str, object]) -> pa.Recor
         batch = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in arrays.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
         raise BadRow(f"these are not columns of '{relation.name}': {e}") from e
-    return normalize_types(relation, batch)
+    return _normalized(relation, batch)
 
 
 def _moments(relation: Relation, column: Column, values: Sequence[object]) -> list[object]:
@@ -308,3 +307,10 @@ def _moments(relation: Relation, column: Column, values: Sequence[object]) -> li
             at = Place(f"row {number} of '{relation.name}'")
             raise bad_value(relation, column, value, at) from e
     return out
+
+
+def _normalized(relation: Relation, table: pa.Table) -> pa.Table:
+    """A table of pyarrow in forms that every engine takes; other rows need none of it."""
+    from freshview.runtime.ingest.normalize_types import normalize_types
+
+    return normalize_types(relation, table)
