@@ -198,7 +198,17 @@ def translate(sql: str) -> str:
     for node in list(tree.find_all(*AGGREGATES)):
         if not isinstance(node.parent, exp.Window | exp.IgnoreNulls):
             node.replace(in_duckdb(node))
+    for node in list(tree.find_all(exp.Corr)):
+        _null_for_nan(node)
     return tree.sql(dialect="duckdb")
+
+
+def _null_for_nan(node: exp.Expression) -> None:
+    """DuckDB's correlation with what does not vary is no number, and larger than all numbers."""
+    while isinstance(node.parent, exp.Window | exp.Filter) and node.arg_key == "this":
+        node = node.parent
+    nan = exp.cast(exp.Literal.string("nan"), exp.DataType.Type.DOUBLE)
+    node.replace(exp.Nullif(this=node.copy(), expression=nan))
 
 
 def _is_comma(join: exp.Join, sql: str) -> bool:

@@ -20,7 +20,7 @@ from freshview.errors import FreshviewError
 from freshview.runtime.database.database import Database
 from tests.differential.casts import Asked
 from tests.differential.duck import plain
-from tests.differential.function_cases import BY_NAME, POOLS, REFUSED, Call, sql, table
+from tests.differential.function_cases import BY_NAME, POOLS, UNASKED, Call, lines, read, sql
 from tests.differential.harness import refusal, same
 
 Row = tuple[Any, ...]
@@ -87,9 +87,9 @@ IMPOSSIBLE = frozenset(
 def calls() -> dict[str, tuple[Call, ...]]:
     """The recorded calls of each function that have an answer."""
     known: dict[str, list[Call]] = {}
-    for c in table():
-        if c.answer is not REFUSED:
-            known.setdefault(c.name, []).append(c)
+    for name, args, answer in lines():
+        if answer not in (UNASKED, "refused"):
+            known.setdefault(name, []).append(Call(name, read(args), read(answer)))
     return {name: tuple(of) for name, of in known.items()}
 
 
