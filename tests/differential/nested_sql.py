@@ -29,7 +29,7 @@ class NestedWriter(SparkTerms):
         sql, oracle = view.sql, view.oracle or view.sql
         if prefix and any(name in sql for name in ("c0", "c1")):
             sql, oracle = _with(prefix, sql), _with(prefix, oracle)
-        for text, other in reversed(rewrites):
+        for text, other in dict.fromkeys(reversed(rewrites)):
             oracle = oracle.replace(text, other)
         return View(name, sql, view.columns, oracle if oracle != sql else "")
 

@@ -116,7 +116,7 @@ class Statements(NestedWriter):
         if not pairs:
             return self.delete(table)
         key, source, other = self.pick(pairs)
-        given = f"(SELECT {other.name} AS nk, COUNT(*) AS nn FROM {source.name} GROUP BY 1) n"
+        groups = f"(SELECT {other.name} AS nk, COUNT(*) AS nn FROM {source.name} GROUP BY 1) n"
         rows = ", ".join("n.nk" if c == key else self.pick(LITERALS[c.kind]) for c in table.columns)
         names = ", ".join(c.name for c in table.columns)
         column = self.pick(table.columns)
@@ -129,7 +129,7 @@ class Statements(NestedWriter):
         ]
         chosen = [c for c in clauses if self.chance(0.6)] or clauses[:1]
         on = f"{table.name}.{key.name} = n.nk"
-        return f"MERGE INTO {table.name} USING {given} ON {on} {' '.join(chosen)}"
+        return f"MERGE INTO {table.name} USING {groups} ON {on} {' '.join(chosen)}"
 
 
 @dataclass

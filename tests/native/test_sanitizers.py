@@ -20,6 +20,7 @@ FILES = [
     "test_collected.py",
     "test_row_store.py",
     "../unit/runtime/relations/test_stored_rows.py",
+    "../unit/runtime/relations/test_sorted_rows.py",
 ]
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from freshview.calculus.clock import CLOCK
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.scope import base_relations
@@ -67,6 +68,12 @@ def ask(state: State, select: Select, names: Sequence[str] = ()) -> Answer:
     catalog = _readable(state)
     query = lower(statement, catalog, "result")
     read = base_relations(query)
+    if CLOCK.name in read and not catalog.has(CLOCK.name):
+        raise FreshviewError(
+            "now() asks a clock that nobody has set",
+            instead="set it with advance_clock(moment), or declare it with CREATE CLOCK",
+            at=select.at,
+        )
     used = [r for r in catalog.relations.values() if r.name in read]
     fixed = _fixed(select, used)
     bases = {r.name: _base(state, r, fixed) for r in used}

@@ -162,6 +162,12 @@ class Runs:
         return self.with_spans(self.group[begin], self.first[begin], count)
 
 
+def are_long(count: Ints) -> bool:
+    """Whether runs of these lengths are worth it."""
+    size = int(count.sum())
+    return size >= FEWEST and size >= SHORTEST * len(count)
+
+
 def joined(parts: list[Runs]) -> Runs | None:
     """Runs one after the other, if they have one step and one width."""
     step, width = parts[0].step, parts[0].width

@@ -9,7 +9,8 @@ import numpy as np
 
 from freshview.signal.arrays import Array
 from freshview.signal.columns.ranges import Ranges, counted
-from freshview.signal.columns.rows import Ints, Mask, Rows, concat, points
+from freshview.signal.columns.rows import Ints, Mask, Rows, concat, in_runs, points
+from freshview.signal.columns.runs import Runs, are_long
 from freshview.signal.columns.store import Store
 from freshview.signal.operators.events import column, numbers
 from freshview.signal.operators.frames import (
@@ -115,24 +116,34 @@ class WindowOperator(Local):
     def _block(self, samples: Samples, block: Block, first: Ints, count: Ints) -> Rows:
         cluster, nth = counted(count)
         beat = (first[cluster] + nth) * self.hop
-        place = block.base[cluster] + beat - block.clusters.first[cluster]
+        place = (block.base - block.clusters.first)[cluster] + beat
         windows = Windows(cluster, beat, place)
-        part = block.clusters.part[cluster]
-        end = self.grid.times(beat + self.size - 1)
-        wanted = end >= samples.ranges.low[part] + self.lookback
-        rows = samples.rows
-        columns = {
-            name: self._values(block.layout(values, self._fill), windows, wanted)
-            for name, values in rows.columns.items()
-        }
+        part, grid = block.clusters.part, self.grid
+        earliest = samples.ranges.low[part] + self.lookback
+        first_end = grid.times(first * self.hop + self.size - 1)
         group = samples.ranges.group[part]
-        return points(group[wanted], end[wanted], columns)
+        if (first_end >= earliest).all() and are_long(count):
+            columns = self._columns(samples, block, windows, slice(None))
+            runs = Runs(group, first_end, count, self.hop * grid.period, 1)
+            return in_runs(runs.fused(), columns)
+        end = grid.times(beat + self.size - 1)
+        wanted = end >= earliest[cluster]
+        columns = self._columns(samples, block, windows, wanted)
+        return points(group[cluster][wanted], end[wanted], columns)
+
+    def _columns(
+        self, samples: Samples, block: Block, windows: Windows, wanted: Mask | slice
+    ) -> dict[str, Array]:
+        return {
+            name: self._values(block.layout(values, self._fill), windows, wanted)
+            for name, values in samples.rows.columns.items()
+        }
 
     @property
     def _fill(self) -> float:
         return 0.0
 
-    def _values(self, dense: Array, windows: Windows, wanted: Mask) -> Array:
+    def _values(self, dense: Array, windows: Windows, wanted: Mask | slice) -> Array:
         results, rest = [], self.steps
         if self._run:
             ready = self._updated(dense, windows)[wanted]
@@ -206,7 +217,7 @@ class HopOperator(WindowOperator):
     def _fill(self) -> float:
         return float("nan") if self.missing == "skip" else 0.0
 
-    def _values(self, dense: Array, windows: Windows, wanted: Mask) -> Array:
+    def _values(self, dense: Array, windows: Windows, wanted: Mask | slice) -> Array:
         some = Windows(windows.cluster[wanted], windows.beat[wanted], windows.place[wanted])
         parts = [
             self._aggregated(frames(dense, some, self.size, s))

@@ -229,14 +229,15 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
         )
     final = [t.text.upper() for t in raw[-2:]] == ["EMIT", "FINAL"]
     raw = raw[:-2] if final else raw
-    end, window = find_window([_token(t, script) for t in raw])
+    tokens = [_token(t, script) for t in raw]
+    end, window = find_window(tokens)
     raw = raw[:end]
     _check_lists(raw, script)
     try:
         parser = _Parser(dialect=Dialect.get_or_raise("spark"))
         trees = parser.parse(_windowed(respelled(raw, script)), script.text)
     except ParseError as error:
-        raise syntax_problem(error, script, raw) from None
+        raise _syntax(error, script, tokens) from None
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
@@ -309,3 +310,13 @@ def _windowed(raw: list[RawToken]) -> list[RawToken]:
 
 def _instead(token: RawToken, kind: TokenType, text: str) -> RawToken:
     return RawToken(kind, text, token.line, token.col, token.start, token.end)
+
+
+def _syntax(error: ParseError, script: Script, tokens: list[Token]) -> SyntaxProblem:
+    """The library's first error, with the place where the offending word begins."""
+    info = error.errors[0] if error.errors else {}
+    description = str(info.get("description") or _first(error))
+    word = str(info.get("highlight") or "")
+    line, column = int(info.get("line") or 0), int(info.get("col") or 0)
+    place = Place(script.file, line, max(1, column - len(word) + 1))
+    return syntax_problem(description, word, place, tokens)

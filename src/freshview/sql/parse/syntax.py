@@ -5,51 +5,42 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sqlglot.errors import ParseError
-from sqlglot.tokenizer_core import Token, TokenType
-
 from freshview.errors import Place, SyntaxProblem
-from freshview.sql.script import Script
+from freshview.sql.script import Token
 
 _TOO_MANY = re.compile(r"The number of provided arguments \((\d+)\) is greater .* \((\d+)\)")
 _MISSING = re.compile(r"Required keyword: '\w+' missing")
 _UNEXPECTED = "Invalid expression / Unexpected token"
 
 
-def syntax_problem(error: ParseError, script: Script, raw: Sequence[Token]) -> SyntaxProblem:
-    """The library's first error, with the place where the offending word begins."""
-    info = error.errors[0] if error.errors else {}
-    description = str(info.get("description") or str(error).split("\n")[0])
-    word = str(info.get("highlight") or "")
-    line, column = int(info.get("line") or 0), int(info.get("col") or 0)
-    place = Place(script.file, line, max(1, column - len(word) + 1))
-    called = _called(raw, line, column)
-    if (many := _TOO_MANY.match(description)) and called:
-        given, most = many.groups()
-        what = f"{called} takes at most {most} arguments, {given} are given"
-        return SyntaxProblem(what, instead="give it the right number", at=place)
+def syntax_problem(
+    description: str, word: str, at: Place, tokens: Sequence[Token]
+) -> SyntaxProblem:
+    """The parser's description of a problem near a word, as a user can read it."""
+    called = _called(tokens, at)
+    if called and (many := _TOO_MANY.match(description)):
+        count, most = many.groups()
+        what = f"{called} takes at most {most} arguments, {count} are given"
+        return SyntaxProblem(what, instead="give it the right number", at=at)
     if _MISSING.match(description):
         if called:
             what = f"an argument of {called} is missing"
-            return SyntaxProblem(what, instead="give it the right number", at=place)
+            return SyntaxProblem(what, instead="give it the right number", at=at)
         description = "something is missing here"
     if description.startswith(_UNEXPECTED):
         description = "it is not expected here"
     where = f" near '{word}'" if word else ""
     what = description.split(" for <class")[0].split(" but got <Token")[0]
-    return SyntaxProblem(f"the SQL cannot be read{where}: {what}", at=place)
+    return SyntaxProblem(f"the SQL cannot be read{where}: {what}", at=at)
 
 
-def _called(raw: Sequence[Token], line: int, column: int) -> str:
+def _called(tokens: Sequence[Token], at: Place) -> str:
     """The function whose parenthesis closes here."""
-    ends = [i for i, t in enumerate(raw) if (t.line, t.col) == (line, column)]
-    if not ends or raw[ends[0]].token_type != TokenType.R_PAREN:
-        return ""
     depth = 0
-    for i in range(ends[0], 0, -1):
-        kind = raw[i].token_type
-        depth += (kind == TokenType.R_PAREN) - (kind == TokenType.L_PAREN)
+    last = next((i for i, t in enumerate(tokens) if t.at == at), 0)
+    for i in range(last, 0, -1):
+        depth += (tokens[i].word == ")") - (tokens[i].word == "(")
         if depth == 0:
-            name = raw[i - 1].text
-            return name.upper() if re.fullmatch(r"\w+", name) else ""
+            before = tokens[i - 1]
+            return before.word if before.kind == "word" and i < last else ""
     return ""

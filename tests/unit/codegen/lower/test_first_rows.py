@@ -51,7 +51,6 @@ def test_one_choice_for_each_group() -> None:
     "text",
     [
         "Top[g; x; 1](Sum[g, x](M[g, x, z]))",  # an entry is not a row
-        "Top[g; x; 1](M[g, x] * {x > y})",  # not all the entries are rows
         "Top[g; x; 1](-M[g, x])",
         "Top[g; x; 1](M[g, x] * y)",
         "Top[g; x; 1](M[g, x] * N[x])",
@@ -101,3 +100,7 @@ def test_rows_beside_the_index_have_the_type_of_the_whole_choice(rest: str) -> N
         db.insert("r", [(0, 1), (3, 30), (1, 13), (2, 14), (5, 31)])
         answers.append(sorted(db.view("others").rows()))
     assert answers == [[(0, 1), (5, 1)], [(0, 1), (5, 1)]]
+
+
+def test_a_comparison_with_the_order_only_says_where_the_walk_begins() -> None:
+    assert choice_of("Top[g; x; 1](M[g, x] * {x > y})", "g", "y") == ("M", ["x"], ())

@@ -38,6 +38,7 @@ def over_groupings(query: Select) -> Select | None:
         limit=None,
         offset=0,
         ctes=(),
+        final=False,
         ignored=(),
     )
     names = tuple(_name(n) for n in range(len(below.items)))
@@ -50,6 +51,7 @@ def over_groupings(query: Select) -> Select | None:
         limit=query.limit,
         offset=query.offset,
         ctes=query.ctes,
+        final=query.final,
         ignored=query.ignored,
         at=query.at,
     )
