@@ -388,8 +388,7 @@ class Select:
     qualify: Scalar | None = None
     distinct: bool = False
     order: tuple[OrderKey, ...] = ()
-    by_all: OrderKey | None = None
-    """How ORDER BY ALL arranges the columns, from left to right; of no expression."""
+    by_all: OrderKey | None = None  # ORDER BY ALL
     limit: int | None = None
     offset: int = 0
     sets: tuple[tuple[Scalar, ...], ...] = ()
@@ -397,6 +396,5 @@ class Select:
     ctes: tuple[Cte, ...] = ()
     window: Interval | Literal | None = None
     final: bool = False
-    ignored: tuple[str, ...] = field(default=(), compare=False)
-    """Clauses that change no row, such as hints and SORT BY."""
+    ignored: tuple[str, ...] = field(default=(), compare=False)  # hints, SORT BY: change no row
     at: Place = field(default=NOWHERE, compare=False)
