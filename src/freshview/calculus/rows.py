@@ -9,7 +9,6 @@ from decimal import Context, Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
 from freshview.algebra import Number
-from freshview.calculus.convert import converted
 from freshview.calculus.domain import DIGITS, is_decimal, is_int, is_text
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import DAY_TIME, Type, Value, fits
@@ -65,6 +64,8 @@ def conform(value: Value, t: Type) -> Value:
     if isinstance(value, float | Decimal) and not math.isfinite(value):
         raise ValueError(value)
     if not _belongs(value, t):
+        from freshview.calculus.convert import converted  # few processes convert values
+
         value = converted(value, t)
     if value is None or isinstance(value, bool):
         return value

@@ -1,7 +1,6 @@
 """Our own SQL tree: what a statement says, before anyone asks what it means.
 
-Places are not part of equality: two expressions are equal when they say the same, so a SELECT
-item can be recognised as the GROUP BY expression that it repeats.
+Places are no part of equality: a SELECT item equals the GROUP BY expression that it repeats.
 """
 
 from __future__ import annotations
@@ -376,8 +375,8 @@ class Cte:
 class Select:
     """A whole SELECT, clause by clause.
 
-    `sets` are the groupings that GROUPING SETS, ROLLUP and CUBE ask for, and `keys` all their
-    expressions in order. A SELECT with `keys` and without `sets` is one of these groupings.
+    `sets` are the groupings of GROUPING SETS, ROLLUP and CUBE, `keys` all their expressions.
+    A SELECT with `keys` and without `sets` is one of these groupings.
     """
 
     items: tuple[Item | Star, ...]

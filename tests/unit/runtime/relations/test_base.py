@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date, datetime
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -42,14 +42,14 @@ def test_values_take_the_form_of_their_column() -> None:
     [
         (True, INT),
         (1, BOOL),
-        (1.0, INT),
-        (1.5, decimal(2)),
+        (1.5, INT),
+        (1.555, decimal(2)),
         (float("nan"), DOUBLE),
         (Decimal("0.001"), decimal(2)),
         (Decimal("NaN"), decimal(2)),
         (1 << 63, INT),
-        (date(2024, 1, 1), TIMESTAMP),
-        (datetime(2024, 1, 1), DATE),
+        (datetime(2024, 1, 1, 1, tzinfo=timezone(timedelta(hours=1))), TIMESTAMP),
+        (datetime(2024, 1, 1, 1), DATE),
         (b"bytes", STRING),
         ([1], STRING),
         (None, STRING),
