@@ -98,5 +98,5 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
-        return version("freshview")
+        return globals().setdefault(name, version("freshview"))
     raise AttributeError(f"module 'freshview' has no attribute '{name}'")

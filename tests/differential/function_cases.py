@@ -61,7 +61,13 @@ UNASKED = "?"
 REFUSED = object()
 """What Spark answers with an error."""
 
-BY_NAME = {name: e for e in ENTRIES for name in e.names}
+OURS = {
+    *("bit_and_of_counts", "bit_or_of_counts", "bit_xor_of_counts", "bit_pair"),
+    *("window_of_time", "window_of_number", "regr_coefficient_of"),
+}
+"""What aggregates and windows are put together from: Spark has no function of this kind."""
+
+BY_NAME = {name: e for e in ENTRIES for name in e.names if name not in OURS}
 
 
 @dataclass(frozen=True)

@@ -802,7 +802,7 @@ static bool describes(const RowKernel& k, int width, const Column* columns, cons
   if (k.width != width) return false;
   for (int i = 0; i < width; i++) {
     const Column &a = k.columns[i], &b = columns[i];
-    if (strcmp(a.name, b.name) || a.kind != b.kind || a.scale != b.scale) return false;
+    if (strcmp(a.name, b.name) || a.kind != b.kind || a.scale != b.scale || a.size != b.size) return false;
     if (a.nullable != b.nullable || k.key[i] != key[i]) return false;
   }
   return true;

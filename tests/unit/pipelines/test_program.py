@@ -66,6 +66,8 @@ def test_a_view_that_is_dropped_is_none_of_the_pipeline() -> None:
         def spark(self) -> Any:
             raise AssertionError("nothing runs")
 
+        changes = subscribe = _not_asked = spark
+
     pipeline = Declared()
     pipeline.declare("CREATE STREAM r (a INT); CREATE VIEW v AS SELECT a FROM r")
     pipeline.declare("CREATE VIEW w AS SELECT a FROM r; DROP VIEW v")

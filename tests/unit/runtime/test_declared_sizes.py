@@ -84,3 +84,16 @@ def test_sql_stores_as_spark_does() -> None:
     ):
         with pytest.raises(BadRow, match="at most 3 characters"):
             db.sql(script)
+
+
+@pytest.mark.native
+def test_stores_of_equal_columns_have_sizes_of_their_own(native: None) -> None:
+    for kind, value in (("INT", 7), ("BIGINT", 1 << 40), ("INT", 8), ("DECIMAL(20, 0)", 1 << 60)):
+        db = fv.connect(engine="native")
+        db.execute(f"CREATE STREAM same (k {kind}); CREATE VIEW v AS SELECT k FROM same")
+        db.insert("same", [(value,)])
+        db.writer("same").insert(value)
+        assert db.view("v").rows() == [(value,), (value,)]
+        if kind == "INT":
+            with pytest.raises(BadRow, match="2147483647"):
+                db.insert("same", [(1 << 40,)])

@@ -124,7 +124,7 @@ REFUSED = [
     ("CAST('x' AS STRUCT<a BIGINT>)", "CAST to STRUCT<a: BIGINT> is not supported"),
     ("CAST(1 AS DECIMAL(39, 2))", "there is no DECIMAL"),
     ("CAST(1 AS BINARY)", "CAST to BINARY is not supported"),
-    ("CAST(DATE '2020-01-01' AS BIGINT)", "there is no CAST from DATE to BIGINT"),
+    ("CAST(DATE '2020-01-01' AS BIGINT)", "there is no CAST from DATE to"),
     ("INTERVAL '1_0' DAY + DATE '2020-01-01'", "this INTERVAL is not supported"),
     ("SUM(DISTINCT)", "has no argument"),
     ("COUNT(DISTINCT)", "has no argument"),

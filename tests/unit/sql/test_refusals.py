@@ -131,7 +131,7 @@ REFUSED: tuple[tuple[str, type[FreshviewError], str, str], ...] = (
     ("CREATE VIEW v (x, y) AS SELECT a FROM r", TypeProblem, "1:13", "2 names"),
     # Text
     ("SELECT a FROM", SyntaxProblem, "1:10", "cannot be read"),
-    ("SELECT MEDIAN(a, a) FROM r", SyntaxProblem, "1:19", "MEDIAN takes at most 1 arguments, 2"),
+    ("SELECT MEDIAN(a, a) FROM r", SyntaxProblem, "1:19", "MEDIAN takes at most 1 arguments"),
     ("SELECT CORR(ABS(a)) FROM r", SyntaxProblem, "1:19", "an argument of CORR is missing"),
     ("SELECT a FROM r WHERE", SyntaxProblem, "1:17", "something is missing here"),
     ("SELECT a -> 'x' FROM r", UnsupportedSql, "1:8", "a path into JSON"),

@@ -39,13 +39,13 @@ class Functions:
         function = schema.functions.known.get(fn)
         if function is None or function.ring:
             return False
-        own = BUILTINS.known.get(fn)
+        own = _function_of_kernels(fn)
         return fn not in self.known if function is own else _may_be_hosted(fn)
 
     def call(self, fn: str, args: list[Cpp], schema: Schema) -> Cpp:
         """A call; a strict function of NULL is NULL."""
         function = schema.functions[fn]
-        own = SUM_OF if fn == SUM_OF.name else BUILTINS.known.get(fn)
+        own = _function_of_kernels(fn)
         if function is own:
             emit = self.known.get(fn) or host_call(fn)
         elif function.ring or not _may_be_hosted(fn):
@@ -74,6 +74,11 @@ class Functions:
         value = emit(plain, result.not_null())
         text = f"[&]() -> {out} {{ {lets}return {tests} ? null<{out}>() : {out}({value}); }}()"
         return Cpp(text, result.or_null(), out)
+
+
+def _function_of_kernels(fn: str) -> Function | None:
+    """The function of this name that all kernels know, if there is one."""
+    return SUM_OF if fn == SUM_OF.name else BUILTINS.known.get(fn)
 
 
 def _may_be_hosted(fn: str) -> bool:

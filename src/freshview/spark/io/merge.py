@@ -50,7 +50,7 @@ def last_by_key(changes: pa.Table, key: Sequence[str]) -> pa.Table:
     """Of each key the row that came; the one that went if none came.
 
     >>> rows = {"k": [1, 1, 2], "s": [5, 6, 7], COUNT: [-1, 1, -1]}
-    >>> last_by_key(pa.table(rows), ["k"]).to_pylist()
+    >>> last_by_key(pa.table(rows), ["k"]).sort_by("k").to_pylist()
     [{'k': 1, 's': 6, '__count': 1}, {'k': 2, 's': 7, '__count': -1}]
     """
     at = pa.array(range(changes.num_rows), pa.int64())

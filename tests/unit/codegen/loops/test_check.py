@@ -123,7 +123,7 @@ BAD = {
     "sum s of k in m sorted k0, k1 text { from { scan r in n { answer } } }": "no condition of a",
     "batch i of S { }": "rows of 'S' come to their own function only",
     "batch i of R { scan r in n { times insert i { } } }": "right in the loop over a batch",
-    "batch i of R where fits y { }": "chosen by conditions on their values",
+    "batch i of R where fits y { }": "chosen here by conditions on their values",
     "output q(3 : int) += 1": "put out by its own functions only",
     "call on_R": "there is no function 'on_R' to call",
     "stale N": "the map 'N' is not put off",

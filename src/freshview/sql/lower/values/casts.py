@@ -74,11 +74,12 @@ def _in_utc(v: Val) -> Val:
 def _of_epoch(v: Val, to: Type, env: Env, digits: int, *, tried: bool) -> Val:
     """A timestamp as the seconds since 1970 in UTC, or the other way round, as in Spark."""
     if to.kind == "timestamp":
-        if v.type.kind == "int":
+        if v.type.kind == "int" and not tried:
             return apply("timestamp_seconds", [v], env)
+        word = "TRY_CAST" if tried else "CAST"
         raise UnsupportedSql(
-            f"CAST from {v.type.kind.upper()} to TIMESTAMP is not supported",
-            instead="write TIMESTAMP_SECONDS(...)",
+            f"{word} from {v.type.kind.upper()} to TIMESTAMP is not supported",
+            instead="write TIMESTAMP_SECONDS(...), in a CASE that tests its range",
         )
     if to.kind == "int":
         return cast(apply("unix_seconds", [v], env), to, env, digits, tried=tried)
