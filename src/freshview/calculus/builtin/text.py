@@ -34,10 +34,17 @@ def one_sided(side: Callable[[str, str], str]) -> Callable[..., str]:
     return lambda first, text=None: side(first, BLANKS) if text is None else side(text, first)
 
 
+LONGEST = 1 << 26
+"""Characters of a text that a number makes long: a larger number is refused, not obeyed."""
+
+
 def pad(text: str, length: int, filling: str, *, left: bool) -> str:
     """The text cut or filled to a length."""
     if length <= len(text) or not filling:
         return text[: max(length, 0)]
+    if length > LONGEST:
+        name = "lpad" if left else "rpad"
+        raise bad(name, f"{length} characters are too long a text", text, length, filling)
     missing = length - len(text)
     filler = (filling * (missing // len(filling) + 1))[:missing]
     return filler + text if left else text + filler
@@ -108,7 +115,7 @@ def overlay(text: str, put: str, start: int, length: int = -1) -> str:
 
 def repeat(text: str, times: int) -> str:
     """The text several times."""
-    if times > 0 and len(text) * times > 1 << 26:
+    if times > 0 and len(text) * times > LONGEST:
         raise bad("repeat", f"{times} times is too long a text", text, times)
     return text * max(times, 0)
 
@@ -308,8 +315,8 @@ ENTRIES: tuple[Entry, ...] = (
     entry("right", "string, int -> string", right),
     entry("levenshtein", "string, string, [int] -> int", levenshtein),
     entry("jaro_winkler_similarity", "string, string -> double", jaro_winkler),
-    entry("lpad", "string, int, [string] -> string", lambda t, n, f=" ": pad(t, n, f, left=True)),
-    entry("rpad", "string, int, [string] -> string", lambda t, n, f=" ": pad(t, n, f, left=False)),
+    entry("lpad", "string, int, [string] -> string!", lambda t, n, f=" ": pad(t, n, f, left=True)),
+    entry("rpad", "string, int, [string] -> string!", lambda t, n, f=" ": pad(t, n, f, left=False)),
     entry("luhn_check", "string -> bool", luhn_check),
     entry("mask", "string, [string], [string], [string], [string] -> string?!", mask, strict=False),
     entry("overlay", "string, string, int, [int] -> string", overlay),
