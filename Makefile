@@ -8,6 +8,8 @@ CONNECTORS := .venv-connectors
 CONNECTED := $(CONNECTORS)/.ready
 # Tests wait now and then, mostly for a JVM: two processes more than there are cores.
 WORKERS = $(shell expr $$($(PYTHON) -c "import os; print(os.cpu_count())") + 2)
+# A process that dies ends the run, which names its test: with a new one in its place, the run would wait for ever.
+PARALLEL := --dist loadgroup --max-worker-restart 0
 LOCKS := requirements.lock requirements-compiler.lock requirements-java.lock
 # The processes of the tests read what the first of them has compiled, assertions included.
 unexport PYTHONDONTWRITEBYTECODE
@@ -53,11 +55,11 @@ demo: $(READY)
 	@$(BIN)/freshview demo
 
 test: $(READY) $(CONNECTED)
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not full"
+	$(BIN)/pytest -n $(WORKERS) $(PARALLEL) -m "not full"
 
 # The pipeline runs on the oldest Spark, too.
 test-full: $(READY) $(CONNECTED)
-	$(BIN)/pytest -n auto --dist loadgroup --hypothesis-profile=explore
+	$(BIN)/pytest -n auto $(PARALLEL) --hypothesis-profile=explore
 	$(CONNECTORS)/bin/pytest -m "spark and not full" tests/differential tests/unit/spark tests/unit/pipelines tests/fault
 	$(BIN)/pytest tests/differential/test_flow.py -m "full and spark" --master "local-cluster[2,1,2048]"
 
@@ -67,7 +69,7 @@ check: lint test
 # libraries are loaded before it, and its own leaks are not counted.
 test-sanitize: $(READY)
 	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 $(BIN)/pytest -n auto --dist loadgroup -m "native and not full and not spark" --sanitize \
+	ASAN_OPTIONS=detect_leaks=0 $(BIN)/pytest -n auto $(PARALLEL) -m "native and not full and not spark" --sanitize \
 	tests/differential
 
 bench: $(READY)

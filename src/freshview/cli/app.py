@@ -49,6 +49,7 @@ from freshview.cli.switches import switches_of
 from freshview.errors import FreshviewError, FreshviewWarning, UnsupportedSql
 from freshview.plan.options import Strategy
 from freshview.runtime.settings import DatabaseSettings, EngineChoice
+from freshview.server.options import ServeOptions
 
 app = typer.Typer(
     help="Views in SQL, kept fresh by deltas as the data changes.",
@@ -277,7 +278,8 @@ def serve(
     engine: Annotated[EngineChoice, typer.Option(help="what serves the views")] = "auto",
 ) -> None:
     """Show the views of a script on a page, as they change, with an API over HTTP."""
-    serve_script(script, DatabaseSettings(engine=engine), (host, port, token, batch), _tell)
+    options = ServeOptions(host, port, token, batch)
+    serve_script(script, DatabaseSettings(engine=engine), options, _tell)
 
 
 @app.command()

@@ -9,20 +9,21 @@ from pathlib import Path
 from freshview.cli.script import read_script
 from freshview.errors import FreshviewError
 from freshview.runtime.settings import DatabaseSettings
+from freshview.server.options import ServeOptions
 
 
 def serve_script(
     script: Path,
     settings: DatabaseSettings,
-    address: tuple[str, int, str, int],
+    options: ServeOptions,
     tell: Callable[[object], None],
 ) -> None:
-    """Serve the views of a script until the user ends it; `address`: host, port, token, batch."""
+    """Serve the views of a script until the user ends it."""
     for module in ("starlette", "uvicorn"):
         if importlib.util.find_spec(module) is None:
             raise FreshviewError(
                 f"the live page needs {module}", instead="pip install 'freshview[server]'"
             )
-    from freshview.server.serve import ServeOptions, serve
+    from freshview.server.serve import serve
 
-    serve(read_script(script, settings), script.parent, ServeOptions(*address), tell)
+    serve(read_script(script, settings), script.parent, options, tell)

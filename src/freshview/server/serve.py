@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
@@ -15,18 +15,9 @@ from freshview.runtime.database.database import Database
 from freshview.server.broadcast import Broadcast
 from freshview.server.http import application
 from freshview.server.live import LiveDatabase
+from freshview.server.options import ServeOptions
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
-
-
-@dataclass(frozen=True)
-class ServeOptions:
-    """Where the page is, and who may see it; without a token one is made up."""
-
-    host: str = "127.0.0.1"
-    port: int = 8080
-    token: str = ""
-    batch: int = 1000
 
 
 def serve(
@@ -62,6 +53,11 @@ def _listen(options: ServeOptions) -> socket.socket:
         return socket.create_server((options.host, options.port), family=family)
     except OSError as e:
         raise FreshviewError(
-            f"cannot listen on {options.host}:{options.port}: {e.strerror or e}",
+            f"cannot listen on {options.host}:{options.port}: {_reason(e)}",
             instead="choose another --port, or 0 for any that is free",
         ) from e
+
+
+def _reason(e: OSError) -> str:
+    """What the system says; Python adds the address to it."""
+    return os.strerror(e.errno) if isinstance(e.errno, int) and e.errno > 0 else str(e)

@@ -76,3 +76,14 @@ def test_a_new_project_runs(
 def test_the_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "--version") == 0
     assert capsys.readouterr().out == f"freshview {freshview.__version__}\n"
+
+
+def test_a_port_that_is_taken_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(monkeypatch, "init", tmp_path) == 0
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert run(monkeypatch, "serve", tmp_path / "pipeline.sql", "--port", port) == 2
+    said = capsys.readouterr().err
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use; choose another" in said
