@@ -10,6 +10,7 @@ import pytest
 
 import freshview as fv
 from freshview.errors import BadRow
+from freshview.runtime.relations.stored_base import StoredBase
 
 SCRIPT = (
     "CREATE STREAM x (a TINYINT, b INT, d DECIMAL(4, 2), s VARCHAR(3));"
@@ -91,9 +92,10 @@ def test_stores_of_equal_columns_have_sizes_of_their_own(native: None) -> None:
     for kind, value in (("INT", 7), ("BIGINT", 1 << 40), ("INT", 8), ("DECIMAL(20, 0)", 1 << 60)):
         db = fv.connect(engine="native")
         db.execute(f"CREATE STREAM same (k {kind}); CREATE VIEW v AS SELECT k FROM same")
-        db.insert("same", [(value,)])
         db.writer("same").insert(value)
+        db.insert("same", [(value,)])
         assert db.view("v").rows() == [(value,), (value,)]
+        assert isinstance(db.state.bases["same"], StoredBase)  # a refusal would hand over to Python
         if kind == "INT":
             with pytest.raises(BadRow, match="2147483647"):
                 db.insert("same", [(1 << 40,)])
